@@ -1,0 +1,53 @@
+# What there is to do with this repository: `make help`.
+# Every target that compiles brings the pinned engine first (scripts/engine),
+# which also names a missing tool and how to get it.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+# ONDATRA_PROFILE=dev builds the demo's binary faster and slower to run.
+ONDATRA_PROFILE ?= release
+TARGET_DIR := $(abspath $(or $(CARGO_TARGET_DIR),target))
+# Cargo puts the profile "dev" into a folder of another name.
+PROFILE_DIR := $(if $(filter dev,$(ONDATRA_PROFILE)),debug,$(ONDATRA_PROFILE))
+export ONDATRA_BIN ?= $(TARGET_DIR)/$(PROFILE_DIR)/ondatrasql
+
+# cargo nextest runs the tests of all crates at once; plain cargo does without it.
+HAS_NEXTEST := $(shell command -v cargo-nextest 2>/dev/null)
+
+.PHONY: help engine build demo test lint bench dist soak docs
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+engine: ## bring the pinned DuckDB library and extensions into .engine/
+	@scripts/engine
+
+build: engine ## build the binary (ONDATRA_PROFILE=dev for a debug build)
+	cargo build --profile $(ONDATRA_PROFILE) --bin ondatrasql
+
+demo: build ## build, fetch a year of flights, run the example twice, show results
+	@scripts/demo-data
+	@scripts/demo
+
+# Doc tests come first, so that the run closes with the summary of all others.
+test: engine ## run every test
+	cargo test --workspace --doc
+	$(if $(HAS_NEXTEST),cargo nextest run --workspace,cargo test --workspace --all-targets)
+
+lint: engine ## check formatting and clippy, warnings are errors
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+
+bench: engine ## measure (crates/bench)
+	cargo run --release -p bench
+
+soak: engine ## run the long tests: faults, crashes, random histories
+	$(if $(HAS_NEXTEST),ONDATRA_SOAK=1 cargo nextest run --workspace --release soak,ONDATRA_SOAK=1 cargo test --workspace --release soak)
+
+docs: engine ## build the API documentation, warnings are errors
+	RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps
+
+dist: engine ## make the release archive in target/dist/
+	@scripts/dist

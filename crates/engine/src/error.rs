@@ -1,0 +1,169 @@
+//! What the engine can answer instead of a result.
+
+use std::path::PathBuf;
+
+use types::{Code, Diagnose};
+
+/// An error of the engine or of bringing it up.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EngineError {
+    /// A statement was refused.
+    #[error("{class}{message}")]
+    Sql {
+        /// The engine's class prefix, like `Binder Error: `; empty where it gives none.
+        class: String,
+        /// The engine's text.
+        message: String,
+        /// Byte of the statement at which it failed, where the engine tells.
+        offset: Option<usize>,
+    },
+    /// A running statement was interrupted.
+    #[error("interrupted")]
+    Interrupted,
+    /// The library is not the pinned version.
+    #[error("the engine library is DuckDB {found}, this build needs {pinned}")]
+    Version {
+        /// Version of the library found.
+        found: String,
+        /// Version of `engine.pins`.
+        pinned: String,
+    },
+    /// An extension was found nowhere and could not be installed.
+    #[error("extension `{name}` for DuckDB {version} ({platform}) was not found\n  looked in:\n{}\n  INSTALL from the network: {install}", list(looked_in))]
+    ExtensionMissing {
+        /// Its name.
+        name: String,
+        /// The engine's version.
+        version: String,
+        /// The engine's platform.
+        platform: String,
+        /// Every file tried.
+        looked_in: Vec<PathBuf>,
+        /// Why the network did not help.
+        install: String,
+    },
+    /// A file was found that is neither pinned nor acceptable to the engine.
+    #[error("extension file {} cannot be loaded: {message}", path.display())]
+    ExtensionRefused {
+        /// The file.
+        path: PathBuf,
+        /// The engine's text.
+        message: String,
+    },
+}
+
+fn list(paths: &[PathBuf]) -> String {
+    paths.iter().map(|path| format!("    {}", path.display())).collect::<Vec<_>>().join("\n")
+}
+
+impl EngineError {
+    /// Reads the text of a failed statement; with `errors_as_json` it carries the position.
+    pub(crate) fn from_text(text: &str) -> Self {
+        if text.starts_with("INTERRUPT") || text.contains("\"exception_type\":\"INTERRUPT\"") {
+            return Self::Interrupted;
+        }
+        let (class, rest) = split_class(text);
+        let parsed = rest.trim_start().starts_with('{').then(|| serde_json::from_str::<serde_json::Value>(rest).ok()).flatten();
+        match parsed {
+            None => Self::Sql { class: class.to_owned(), message: rest.to_owned(), offset: None },
+            Some(json) => {
+                let class = json["exception_type"].as_str().map_or_else(|| class.to_owned(), |kind| format!("{kind} Error: "));
+                let message = json["exception_message"].as_str().unwrap_or(rest).to_owned();
+                let offset = json["position"].as_str().and_then(|at| at.parse().ok());
+                Self::Sql { class, message, offset }
+            }
+        }
+    }
+
+    /// The same error with its text changed by `edit`.
+    #[must_use]
+    pub fn map_text(self, edit: impl Fn(&str) -> String) -> Self {
+        match self {
+            Self::Sql { class, message, offset } => Self::Sql { class, message: edit(&message), offset },
+            other => other,
+        }
+    }
+
+    /// The engine's text without its class prefix: what the output shows (chapter 05 §1.3).
+    pub fn cleaned(&self) -> String {
+        match self {
+            Self::Sql { message, .. } => message.split("\nLINE ").next().unwrap_or(message).trim_end().to_owned(),
+            other => other.to_string(),
+        }
+    }
+
+    /// Byte of the statement at which it failed, where known.
+    pub fn offset(&self) -> Option<usize> {
+        match self {
+            Self::Sql { offset, .. } => *offset,
+            _ => None,
+        }
+    }
+
+    /// Whether another writer got in the way, so that the same transaction may succeed when run again.
+    pub fn is_conflict(&self) -> bool {
+        let Self::Sql { message, .. } = self else { return false };
+        ["database is locked", "Transaction conflict", "Conflict on", "could not serialize access", "conflict on commit"]
+            .iter()
+            .any(|sign| message.contains(sign))
+    }
+}
+
+/// Splits `Binder Error: text` into prefix and text.
+fn split_class(text: &str) -> (&str, &str) {
+    match text.find(" Error: ") {
+        Some(at) if at < 40 && !text[..at].contains(['\n', '{', '"']) => text.split_at(at + " Error: ".len()),
+        _ => ("", text),
+    }
+}
+
+impl Diagnose for EngineError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Sql { .. } if self.is_conflict() => Code::LakeConflict,
+            Self::Sql { .. } => Code::Sql,
+            Self::Interrupted => Code::Interrupted,
+            Self::Version { .. } => Code::EngineVersion,
+            Self::ExtensionMissing { .. } => Code::ExtensionMissing,
+            Self::ExtensionRefused { .. } => Code::ExtensionSum,
+        }
+    }
+
+    fn help(&self) -> String {
+        match self {
+            Self::Sql { .. } if self.is_conflict() => "another process wrote to the lake; run again".into(),
+            Self::Sql { .. } => "change the SQL as the engine's message says".into(),
+            Self::Interrupted => "run again: what was committed stays, the rest starts over".into(),
+            Self::Version { pinned, .. } => format!("use the libduckdb.so of DuckDB {pinned} that came with this binary; in the repository, run scripts/engine"),
+            Self::ExtensionMissing { name, version, platform, .. } => format!(
+                "put {name}.duckdb_extension into a folder <dir>/{version}/{platform}/ and set ONDATRA_EXTENSION_DIR=<dir>; or connect to the internet once and run again"
+            ),
+            Self::ExtensionRefused { path, .. } => format!("replace {} by the file of exactly this engine version and platform, or delete it", path.display()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::EngineError;
+
+    #[test]
+    fn errors_as_json_carry_class_message_and_position() {
+        let error = EngineError::from_text(r#"Binder Error: {"exception_type":"Binder","exception_message":"no \"x\"","position":"11"}"#);
+        assert_eq!((error.to_string().as_str(), error.offset()), ("Binder Error: no \"x\"", Some(11)));
+        assert_eq!(error.cleaned(), "no \"x\"");
+    }
+
+    #[test]
+    fn plain_errors_keep_their_text_without_the_excerpt() {
+        let error = EngineError::from_text("Binder Error: bad\n\nLINE 2: x\n  ^");
+        assert_eq!(error.cleaned(), "bad");
+        assert_eq!(EngineError::from_text("strange").to_string(), "strange");
+    }
+
+    #[test]
+    fn conflicts_are_told_from_other_errors() {
+        assert!(EngineError::from_text("TransactionContext Error: Failed to commit: database is locked").is_conflict());
+        assert!(!EngineError::from_text("Binder Error: no").is_conflict());
+    }
+}

@@ -1,0 +1,184 @@
+//! Facts that the lake's catalog holds about tables and commits, read for all models at once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use types::{literal, quote};
+
+use crate::{Connection, EngineError, Value};
+
+/// The table in the lake's `main` schema that keeps each model's last commit (chapter 02 §2.4).
+pub const TARGET_REGISTRY: &str = "_ondatra_registry";
+
+/// A table as it is now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CurrentTable {
+    /// Identity; a table made anew gets another.
+    pub id: i64,
+    /// Schema.
+    pub schema: String,
+    /// Name.
+    pub name: String,
+    /// Snapshot that made it, or gave it this name.
+    pub since: i64,
+    /// Snapshot of the last change of its column list.
+    pub columns_since: i64,
+}
+
+/// A view as it is now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LakeView {
+    /// Schema.
+    pub schema: String,
+    /// Name.
+    pub name: String,
+    /// The SELECT behind it.
+    pub sql: String,
+    /// Snapshot that made it.
+    pub since: i64,
+}
+
+/// A row of the registry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RegistryRow {
+    /// The model's target.
+    pub target: String,
+    /// JSON of its last commit.
+    pub commit_info: String,
+}
+
+/// What planning asks of the lake.
+#[derive(Debug, Clone, Default)]
+pub struct LakeFacts {
+    /// Alias of the lake.
+    pub lake: String,
+    /// Newest snapshot.
+    pub snapshot: i64,
+    /// Tables by lower-case `schema.name`.
+    pub tables: BTreeMap<String, CurrentTable>,
+    /// Views by lower-case `schema.name`.
+    pub views: BTreeMap<String, LakeView>,
+    /// Last commits by lower-case target.
+    pub commits: BTreeMap<String, RegistryRow>,
+    /// Newest snapshot that inserted into or deleted from a table, by table id.
+    row_changes: BTreeMap<i64, i64>,
+    /// Snapshots that still exist.
+    retained: BTreeSet<i64>,
+}
+
+impl LakeFacts {
+    /// Reads everything with a handful of queries, whatever the number of models and the size of tables.
+    pub fn read(connection: &Connection, lake: &str) -> Result<Self, EngineError> {
+        let mut facts = Self { lake: lake.to_owned(), ..Self::default() };
+        facts.refresh(connection)?;
+        if facts.tables.contains_key(&format!("main.{TARGET_REGISTRY}")) {
+            let sql = format!("SELECT target, commit_info FROM {}.main.{}", quote(lake), quote(TARGET_REGISTRY));
+            for row in connection.query(&sql)?.into_values() {
+                if let [Value::Text(target), Value::Text(commit_info)] = &row[..] {
+                    let row = RegistryRow { target: target.clone(), commit_info: commit_info.clone() };
+                    facts.commits.insert(target.to_lowercase(), row);
+                }
+            }
+        }
+        Ok(facts)
+    }
+
+    /// Reads tables, views and changes again, after commits; the registry is kept up by the one who commits.
+    pub fn refresh(&mut self, connection: &Connection) -> Result<(), EngineError> {
+        let metadata = quote(&format!("__ducklake_metadata_{}", self.lake));
+        self.read_snapshots(connection)?;
+        self.read_tables(connection, &metadata)?;
+        self.read_views(connection, &metadata)
+    }
+
+    fn read_snapshots(&mut self, connection: &Connection) -> Result<(), EngineError> {
+        let lake = quote(&self.lake);
+        let known = self.retained.last().copied().unwrap_or(-1);
+        let sql = format!(
+            "SELECT snapshot_id, [t::BIGINT FOR t IN flatten([coalesce(changes[k], []) FOR k IN \
+             ['tables_inserted_into', 'tables_deleted_from', 'inlined_insert', 'inlined_delete']])] \
+             FROM {lake}.snapshots() WHERE snapshot_id > {known}"
+        );
+        for row in connection.query(&sql)?.into_values() {
+            let [snapshot, Value::List(tables)] = &row[..] else { continue };
+            let Some(snapshot) = snapshot.as_i64() else { continue };
+            self.retained.insert(snapshot);
+            for table in tables.iter().filter_map(Value::as_i64) {
+                let newest = self.row_changes.entry(table).or_insert(snapshot);
+                *newest = snapshot.max(*newest);
+            }
+        }
+        self.snapshot = self.retained.last().copied().unwrap_or(0);
+        Ok(())
+    }
+
+    fn read_tables(&mut self, connection: &Connection, metadata: &str) -> Result<(), EngineError> {
+        let sql = format!(
+            "SELECT t.table_id, s.schema_name, t.table_name, t.begin_snapshot, \
+             greatest(max(c.begin_snapshot), max(c.end_snapshot), t.begin_snapshot) \
+             FROM {metadata}.ducklake_table t \
+             JOIN {metadata}.ducklake_schema s ON s.schema_id = t.schema_id AND s.end_snapshot IS NULL \
+             LEFT JOIN {metadata}.ducklake_column c ON c.table_id = t.table_id \
+             WHERE t.end_snapshot IS NULL GROUP BY ALL"
+        );
+        self.tables.clear();
+        for row in connection.query(&sql)?.into_values() {
+            let [id, Value::Text(schema), Value::Text(name), since, columns_since] = &row[..] else { continue };
+            let (Some(id), Some(since)) = (id.as_i64(), since.as_i64()) else { continue };
+            let columns_since = columns_since.as_i64().unwrap_or(since);
+            let table = CurrentTable { id, schema: schema.clone(), name: name.clone(), since, columns_since };
+            self.tables.insert(format!("{schema}.{name}").to_lowercase(), table);
+        }
+        Ok(())
+    }
+
+    fn read_views(&mut self, connection: &Connection, metadata: &str) -> Result<(), EngineError> {
+        let sql = format!(
+            "SELECT s.schema_name, v.view_name, v.sql, v.begin_snapshot FROM {metadata}.ducklake_view v \
+             JOIN {metadata}.ducklake_schema s ON s.schema_id = v.schema_id AND s.end_snapshot IS NULL \
+             WHERE v.end_snapshot IS NULL"
+        );
+        self.views.clear();
+        for row in connection.query(&sql)?.into_values() {
+            let [Value::Text(schema), Value::Text(name), Value::Text(sql), since] = &row[..] else { continue };
+            let since = since.as_i64().unwrap_or(i64::MAX);
+            let view = LakeView { schema: schema.clone(), name: name.clone(), sql: sql.clone(), since };
+            self.views.insert(format!("{schema}.{name}").to_lowercase(), view);
+        }
+        Ok(())
+    }
+
+    /// Whether a snapshot still exists.
+    pub fn is_retained(&self, snapshot: i64) -> bool {
+        self.retained.contains(&snapshot)
+    }
+
+    /// Whether the table's rows or column list changed, or it was made anew, after `snapshot`.
+    pub fn changed_since(&self, table: &CurrentTable, snapshot: i64) -> bool {
+        table.since > snapshot
+            || table.columns_since > snapshot
+            || self.row_changes.get(&table.id).is_some_and(|&newest| newest > snapshot)
+    }
+
+    /// Notes the commit of a model that was just made.
+    pub fn record_commit(&mut self, target: &str, commit_info: String) {
+        let row = RegistryRow { target: target.to_owned(), commit_info };
+        self.commits.insert(target.to_lowercase(), row);
+    }
+}
+
+/// The SQL that replaces a model's row in the registry, inside the model's transaction.
+pub fn registry_statements(lake: &str, target: &str, kind: &str, commit_info: &str, exists: bool) -> Vec<String> {
+    let registry = format!("{}.main.{}", quote(lake), quote(TARGET_REGISTRY));
+    let change = if exists {
+        format!("DELETE FROM {registry} WHERE lower(target) = {}", literal(&target.to_lowercase()))
+    } else {
+        format!("CREATE TABLE {registry} (target VARCHAR, kind VARCHAR, updated_at TIMESTAMP, commit_info VARCHAR)")
+    };
+    let insert = format!(
+        "INSERT INTO {registry} VALUES ({}, {}, now() AT TIME ZONE 'UTC', {})",
+        literal(target),
+        literal(kind),
+        literal(commit_info)
+    );
+    vec![change, insert]
+}

@@ -1,0 +1,19 @@
+//! The only room that talks to DuckDB: connections, values, extensions, syntax trees, facts of the lake.
+//!
+//! Boundary: knows nothing of projects, models' meaning or runs; it reads no environment variable and
+//! prints nothing. `unsafe` is allowed in `native` alone.
+
+mod error;
+mod extensions;
+mod json;
+mod lake;
+mod native;
+mod parser;
+mod value;
+
+pub use error::EngineError;
+pub use extensions::{ExtensionSearch, Pins, needed_extensions};
+pub use lake::{CurrentTable, LakeFacts, LakeView, RegistryRow, TARGET_REGISTRY, registry_statements};
+pub use native::{Connection, Database, InterruptHandle, Rows};
+pub use parser::EngineParser;
+pub use value::Value;

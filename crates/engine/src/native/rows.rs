@@ -1,0 +1,80 @@
+//! Query results, decoded chunk by chunk.
+
+use libduckdb_sys as ffi;
+
+use super::connection::owned_text;
+use super::decode::{LogicalType, Vector};
+use crate::Value;
+
+/// A query's result.
+pub struct Rows {
+    result: ffi::duckdb_result,
+    columns: Vec<String>,
+    types: Vec<LogicalType>,
+}
+
+// SAFETY: a materialized result is plain memory; it is used by one thread at a time.
+unsafe impl Send for Rows {}
+
+impl Rows {
+    /// # Safety
+    /// `result` must be a successful result; it is owned from here on.
+    pub(super) unsafe fn new(mut result: ffi::duckdb_result) -> Self {
+        // SAFETY: the result is alive; indexes stay below its column count.
+        unsafe {
+            let count = ffi::duckdb_column_count(&raw mut result);
+            let types: Vec<LogicalType> =
+                (0..count).map(|at| LogicalType::own(ffi::duckdb_column_logical_type(&raw mut result, at))).collect();
+            let columns = (0..count).map(|at| owned_text(ffi::duckdb_column_name(&raw mut result, at))).collect();
+            Self { result, columns, types }
+        }
+    }
+
+    /// Names of the result's columns.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// Columns of types that can only be read after a cast to text.
+    pub fn undecodable(&self) -> Vec<&str> {
+        self.columns.iter().zip(&self.types).filter(|(_, logical)| !logical.is_decodable()).map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// Rows that the statement inserted, updated or deleted.
+    pub fn rows_changed(&mut self) -> u64 {
+        // SAFETY: the result is alive.
+        unsafe { ffi::duckdb_rows_changed(&raw mut self.result) }
+    }
+
+    /// The next rows, some thousand at a time; `None` at the end.
+    pub fn next_chunk(&mut self) -> Option<Vec<Vec<Value>>> {
+        // SAFETY: a chunk is owned here and destroyed after its values were copied out.
+        unsafe {
+            let mut chunk = ffi::duckdb_fetch_chunk(self.result);
+            if chunk.is_null() {
+                return None;
+            }
+            let size = usize::try_from(ffi::duckdb_data_chunk_get_size(chunk)).unwrap_or(0);
+            let vectors: Vec<Vector<'_>> = (0..)
+                .zip(&self.types)
+                .map(|(at, logical)| Vector::new(ffi::duckdb_data_chunk_get_vector(chunk, at), logical))
+                .collect();
+            let rows = (0..size).map(|row| vectors.iter().map(|vector| vector.value(row)).collect()).collect();
+            drop(vectors);
+            ffi::duckdb_destroy_data_chunk(&raw mut chunk);
+            Some(rows)
+        }
+    }
+
+    /// All rows, one after the other.
+    pub fn into_values(mut self) -> impl Iterator<Item = Vec<Value>> {
+        std::iter::from_fn(move || self.next_chunk()).flatten()
+    }
+}
+
+impl Drop for Rows {
+    fn drop(&mut self) {
+        // SAFETY: owned since `new`.
+        unsafe { ffi::duckdb_destroy_result(&raw mut self.result) }
+    }
+}

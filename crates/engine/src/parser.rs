@@ -1,0 +1,39 @@
+//! Syntax trees from `json_serialize_sql`, for the model room.
+
+use model::{SqlParser, SyntaxTree, TreeError};
+use types::literal;
+
+use crate::{Connection, Value};
+
+/// Asks an engine connection for syntax trees. Any connection will do: nothing is bound or run.
+pub struct EngineParser<'a>(pub &'a Connection);
+
+impl SqlParser for EngineParser<'_> {
+    fn trees(&self, statements: &[&str]) -> Vec<Result<SyntaxTree, TreeError>> {
+        if statements.is_empty() {
+            return Vec::new();
+        }
+        let list: Vec<String> = statements.iter().map(|sql| literal(sql)).collect();
+        let sql = format!(
+            "SELECT json_serialize_sql(s, skip_null := true, skip_empty := true, skip_default := true)::VARCHAR \
+             FROM (SELECT unnest([{}]) AS s)",
+            list.join(",")
+        );
+        match self.0.query(&sql) {
+            Ok(rows) => rows
+                .into_values()
+                .map(|mut row| match row.swap_remove(0) {
+                    Value::Text(document) | Value::Json(document) => SyntaxTree::from_document(&document),
+                    _ => Err(TreeError::NotSerializable { message: "no syntax tree".into() }),
+                })
+                .collect(),
+            Err(error) => {
+                // One statement that the serializer chokes on must not take the others down with it.
+                if let [_] = statements {
+                    return vec![Err(TreeError::NotSerializable { message: error.cleaned() })];
+                }
+                statements.iter().flat_map(|sql| self.trees(&[sql])).collect()
+            }
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Splits SQL text into comments, literals, names and the rest. It knows where a semicolon or a comment
+//! sign is only text; it never judges grammar (that is the engine's syntax tree).
+
+use std::ops::Range;
+
+/// What a piece of SQL text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenKind {
+    /// Blanks and line breaks.
+    Space,
+    /// `-- …` up to the line's end.
+    LineComment,
+    /// `/* … */`, nested ones included.
+    BlockComment,
+    /// `'…'` or `e'…'` or `$tag$…$tag$`.
+    Text,
+    /// `"…"`.
+    QuotedName,
+    /// An unquoted name, keyword or number.
+    Word,
+    /// `;` outside everything else.
+    Semicolon,
+    /// Any other character.
+    Symbol,
+}
+
+/// One piece of SQL text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Token {
+    /// What it is.
+    pub kind: TokenKind,
+    /// Its bytes in the text.
+    pub span: Range<usize>,
+}
+
+impl Token {
+    /// Whether the piece is neither blank nor comment.
+    pub fn is_code(&self) -> bool {
+        !matches!(self.kind, TokenKind::Space | TokenKind::LineComment | TokenKind::BlockComment)
+    }
+}
+
+/// All pieces of `sql`, without gaps. An unclosed literal or comment reaches to the end.
+pub fn tokens(sql: &str) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    while at < sql.len() {
+        let (kind, len) = next_token(&sql[at..]);
+        tokens.push(Token { kind, span: at..at + len });
+        at += len;
+    }
+    tokens
+}
+
+fn next_token(rest: &str) -> (TokenKind, usize) {
+    let mut chars = rest.chars();
+    let Some(first) = chars.next() else { return (TokenKind::Symbol, 0) };
+    match first {
+        c if c.is_whitespace() => (TokenKind::Space, run_length(rest, char::is_whitespace)),
+        '-' if rest.starts_with("--") => (TokenKind::LineComment, rest.find('\n').unwrap_or(rest.len())),
+        '/' if rest.starts_with("/*") => (TokenKind::BlockComment, block_comment_length(rest).unwrap_or(rest.len())),
+        '\'' => (TokenKind::Text, quoted_length(rest, '\'', false)),
+        'e' | 'E' if rest[1..].starts_with('\'') => (TokenKind::Text, 1 + quoted_length(&rest[1..], '\'', true)),
+        '"' => (TokenKind::QuotedName, quoted_length(rest, '"', false)),
+        '$' => dollar_quoted_length(rest).map_or((TokenKind::Symbol, 1), |len| (TokenKind::Text, len)),
+        ';' => (TokenKind::Semicolon, 1),
+        c if is_word_char(c) => (TokenKind::Word, run_length(rest, is_word_char)),
+        c => (TokenKind::Symbol, c.len_utf8()),
+    }
+}
+
+fn is_word_char(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+fn run_length(rest: &str, belongs: impl Fn(char) -> bool) -> usize {
+    rest.find(|c| !belongs(c)).unwrap_or(rest.len())
+}
+
+/// Length of the block comment that `rest` starts with, nested ones included; `None` if it is not closed.
+pub(crate) fn block_comment_length(rest: &str) -> Option<usize> {
+    let bytes = rest.as_bytes();
+    let (mut depth, mut at) = (0, 0);
+    while at + 1 < bytes.len() {
+        match &bytes[at..at + 2] {
+            b"/*" => (depth, at) = (depth + 1, at + 2),
+            b"*/" => (depth, at) = (depth - 1, at + 2),
+            _ => at += 1,
+        }
+        if depth == 0 {
+            return Some(at);
+        }
+    }
+    None
+}
+
+fn quoted_length(rest: &str, quote: char, backslash_escapes: bool) -> usize {
+    let mut chars = rest.char_indices().skip(1).peekable();
+    while let Some((at, c)) = chars.next() {
+        if backslash_escapes && c == '\\' {
+            chars.next();
+        } else if c == quote && chars.next_if(|&(_, next)| next == quote).is_none() {
+            return at + 1;
+        }
+    }
+    rest.len()
+}
+
+fn dollar_quoted_length(rest: &str) -> Option<usize> {
+    let tag_end = 1 + rest[1..].find('$')?;
+    let tag = &rest[..=tag_end];
+    let name = &tag[1..tag_end];
+    let valid = name.chars().all(is_word_char) && !name.starts_with(|c: char| c.is_ascii_digit());
+    let body = &rest[tag.len()..];
+    valid.then(|| body.find(tag).map_or(rest.len(), |end| tag.len() + end + tag.len()))
+}
+
+/// The statements of `sql`: the byte ranges between semicolons that hold any code, trimmed of blanks and
+/// comments at both ends.
+pub fn split_statements(sql: &str) -> Vec<Range<usize>> {
+    tokens(sql).split(|token| token.kind == TokenKind::Semicolon).filter_map(trim_to_code).collect()
+}
+
+fn trim_to_code(tokens: &[Token]) -> Option<Range<usize>> {
+    let first = tokens.iter().find(|token| token.is_code())?;
+    let last = tokens.iter().rfind(|token| token.is_code())?;
+    Some(first.span.start..last.span.end)
+}
+
+/// The words, quoted names and texts of `sql` in lower case and without their quotes: what it may refer to.
+pub fn code_words(sql: &str) -> Vec<String> {
+    tokens(sql)
+        .into_iter()
+        .filter_map(|token| {
+            let text = &sql[token.span];
+            match token.kind {
+                TokenKind::Word => Some(text.to_lowercase()),
+                TokenKind::QuotedName => Some(text.trim_matches('"').replace("\"\"", "\"").to_lowercase()),
+                TokenKind::Text => Some(text.trim_matches('\'').replace("''", "'").to_lowercase()),
+                _ => None,
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TokenKind, split_statements, tokens};
+
+    fn statements(sql: &str) -> Vec<&str> {
+        split_statements(sql).into_iter().map(|range| &sql[range]).collect()
+    }
+
+    #[test]
+    fn semicolons_in_texts_names_comments_and_dollar_quotes_do_not_split() {
+        assert_eq!(statements("SELECT 1; -- done"), ["SELECT 1"]);
+        assert_eq!(statements("SELECT $$a;b$$"), ["SELECT $$a;b$$"]);
+        assert_eq!(statements("SELECT $x$a;$$b$x$;;"), ["SELECT $x$a;$$b$x$"]);
+        assert_eq!(statements("SELECT ';', \"a;\"\"b\", 'it''s;' /* ; /* ; */ ; */ -- ;\n, e'\\';'; x"), [
+            "SELECT ';', \"a;\"\"b\", 'it''s;' /* ; /* ; */ ; */ -- ;\n, e'\\';'",
+            "x"
+        ]);
+        assert_eq!(statements(" -- nothing\n ; /* at all */ "), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn tokens_cover_the_text_without_gaps() {
+        let sql = "SELECT é, 'x' -- c\n/* d */ FROM \"t\" WHERE $1 > $";
+        let tokens = tokens(sql);
+        assert!(tokens.windows(2).all(|pair| pair[0].span.end == pair[1].span.start));
+        assert_eq!(tokens.last().map(|token| token.span.end), Some(sql.len()));
+        assert_eq!(tokens[2].kind, TokenKind::Word);
+    }
+}

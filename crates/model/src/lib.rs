@@ -1,0 +1,27 @@
+//! A model file's text in; a [`Model`] or findings out. Also everything that is read off a syntax tree.
+//!
+//! Boundary: no connection and no file access. What only the engine can tell (a syntax tree) is asked
+//! through the [`SqlParser`] trait, which the engine implements.
+
+mod body;
+mod column_tags;
+mod compatibility;
+mod definition;
+mod directive_values;
+mod finding;
+mod header;
+mod lexer;
+mod limits;
+mod parse;
+mod references;
+mod tree;
+
+pub use column_tags::{ColumnDoc, is_masking_tag};
+pub use definition::{ConfigDefinitions, definition_hash, normalize, schema_hash};
+pub use directive_values::{Extension, PartitionTerm, PushCall};
+pub use finding::{Finding, Rule};
+pub use lexer::{Token, TokenKind, code_words, split_statements, tokens};
+pub use limits::{LimitWord, find_limit};
+pub use parse::{Incremental, Model, Written, parse_model};
+pub use references::{Reference, references};
+pub use tree::{SqlParser, SyntaxTree, TreeError};

@@ -1,0 +1,38 @@
+//! Finds LIMIT and OFFSET at any depth of a syntax tree (chapter 01 §3.6).
+
+use serde_json::Value;
+
+use crate::tree::{SyntaxTree, location};
+
+/// The clause found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LimitWord {
+    /// LIMIT, FETCH FIRST, or a percentage.
+    Limit,
+    /// OFFSET alone.
+    Offset,
+}
+
+/// The first LIMIT of the tree, else its first OFFSET, with its byte offset where known.
+pub fn find_limit(tree: &SyntaxTree) -> Option<(LimitWord, Option<usize>)> {
+    let mut found = Vec::new();
+    walk(&tree.0, &mut found);
+    found.into_iter().min()
+}
+
+fn walk(node: &Value, found: &mut Vec<(LimitWord, Option<usize>)>) {
+    match node {
+        Value::Object(map) => {
+            if map.get("type").and_then(Value::as_str).is_some_and(|t| matches!(t, "LIMIT_MODIFIER" | "LIMIT_PERCENT_MODIFIER")) {
+                let (word, clause) = match map.get("limit") {
+                    Some(limit) if !limit.is_null() => (LimitWord::Limit, limit),
+                    _ => (LimitWord::Offset, map.get("offset").unwrap_or(&Value::Null)),
+                };
+                found.push((word, location(clause)));
+            }
+            map.values().for_each(|child| walk(child, found));
+        }
+        Value::Array(items) => items.iter().for_each(|item| walk(item, found)),
+        _ => {}
+    }
+}

@@ -1,0 +1,58 @@
+//! The engine's syntax tree of a SELECT, as JSON, and how it is obtained.
+
+use serde_json::Value;
+
+/// Why there is no syntax tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TreeError {
+    /// The text is not SQL.
+    Syntax {
+        /// The engine's message.
+        message: String,
+        /// Byte of the text at which it failed.
+        offset: Option<usize>,
+    },
+    /// A statement that the engine parses but does not give a tree for.
+    NotSerializable {
+        /// The engine's message.
+        message: String,
+    },
+}
+
+/// The tree of one SELECT statement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SyntaxTree(pub Value);
+
+/// What this room asks of the engine.
+pub trait SqlParser {
+    /// The trees of `statements`, in order, in one request.
+    fn trees(&self, statements: &[&str]) -> Vec<Result<SyntaxTree, TreeError>>;
+}
+
+impl SyntaxTree {
+    /// Reads one document of `json_serialize_sql`.
+    pub fn from_document(document: &str) -> Result<Self, TreeError> {
+        let value: Value = serde_json::from_str(document)
+            .map_err(|error| TreeError::NotSerializable { message: format!("unreadable syntax tree: {error}") })?;
+        if value["error"].as_bool() != Some(true) {
+            return Ok(Self(value));
+        }
+        let message = value["error_message"].as_str().unwrap_or("unknown error").to_owned();
+        if value["error_type"].as_str() == Some("parser") {
+            let offset = value["position"].as_str().and_then(|position| position.parse().ok());
+            return Err(TreeError::Syntax { message, offset });
+        }
+        Err(TreeError::NotSerializable { message })
+    }
+}
+
+/// The text under `key`, if it is one and not empty.
+pub(crate) fn text<'a>(node: &'a Value, key: &str) -> Option<&'a str> {
+    node.get(key).and_then(Value::as_str).filter(|text| !text.is_empty())
+}
+
+/// The byte offset of a node, where the engine gives one.
+pub(crate) fn location(node: &Value) -> Option<usize> {
+    // The engine writes the largest u64 where it has no location.
+    node.get("query_location").and_then(Value::as_u64).filter(|&at| at != u64::MAX).and_then(|at| usize::try_from(at).ok())
+}

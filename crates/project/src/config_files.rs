@@ -1,0 +1,137 @@
+//! Reads the configuration SQL of a project, expanded, in the order of chapter 01 §2.1.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use model::{ConfigDefinitions, split_statements};
+use types::Place;
+
+use crate::{Environment, Expanded, ProjectError};
+
+/// One configuration file.
+pub struct ConfigFile {
+    /// How messages name it, like `catalog.sql`, `audits.sql` or `variables/global.sql`.
+    pub name: String,
+    /// Path relative to the project.
+    pub path: PathBuf,
+    /// The text as written.
+    pub source: Arc<str>,
+    /// The text to run.
+    pub expanded: Expanded,
+}
+
+impl ConfigFile {
+    /// Byte ranges of the statements in the expanded text.
+    pub fn statements(&self) -> Vec<Range<usize>> {
+        split_statements(&self.expanded.text)
+    }
+
+    /// The place in the file of byte `offset` of the expanded text.
+    pub fn place(&self, offset: usize) -> Place {
+        let at = self.expanded.source_offset(offset);
+        let rest = &self.source[at.min(self.source.len())..];
+        let word = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        Place::new(self.path.clone(), Arc::clone(&self.source), at..at + word.max(1))
+    }
+}
+
+/// The configuration of a project. Missing optional files are empty.
+pub struct ConfigFiles {
+    /// Before anything else.
+    pub settings: Option<ConfigFile>,
+    /// DuckDB secrets.
+    pub secrets: Option<ConfigFile>,
+    /// Extensions.
+    pub extensions: Option<ConfigFile>,
+    /// The lake.
+    pub catalog: ConfigFile,
+    /// `macros/*.sql`, by name.
+    pub macros: Vec<ConfigFile>,
+    /// Schemas.
+    pub schemas: Option<ConfigFile>,
+    /// `variables/constants.sql`.
+    pub constants: Option<ConfigFile>,
+    /// `variables/global.sql`.
+    pub global: Option<ConfigFile>,
+    /// `variables/local.sql`, run for each model.
+    pub local: Option<ConfigFile>,
+    /// Other databases.
+    pub sources: Option<ConfigFile>,
+}
+
+impl ConfigFiles {
+    /// Everything that runs before macros, to see which extensions it needs.
+    pub fn attaching(&self) -> Vec<&str> {
+        let optional = [&self.settings, &self.secrets, &self.extensions, &self.schemas, &self.sources];
+        let texts = optional.into_iter().flatten().chain([&self.catalog]);
+        texts.map(|file| file.expanded.text.as_str()).collect()
+    }
+
+    /// The definitions that can change what a model means, as written.
+    pub fn definitions(&self) -> ConfigDefinitions {
+        let mut definitions = ConfigDefinitions::default();
+        for file in &self.macros {
+            definitions.add_macros(&file.source);
+        }
+        for file in [&self.constants, &self.global].into_iter().flatten() {
+            definitions.add_variables(&file.source);
+        }
+        for file in [&self.schemas, &self.sources].into_iter().flatten() {
+            definitions.add_sources(&file.source);
+        }
+        definitions
+    }
+}
+
+/// Reads and expands the configuration of the project at `root`.
+pub fn read_config(root: &Path, environment: &Environment) -> Result<ConfigFiles, ProjectError> {
+    let optional = |name: &str| read(root, name, name, environment);
+    Ok(ConfigFiles {
+        settings: optional("settings.sql")?,
+        secrets: optional("secrets.sql")?,
+        extensions: optional("extensions.sql")?,
+        catalog: optional("catalog.sql")?.ok_or(ProjectError::CatalogRequired)?,
+        macros: macros(root, environment)?,
+        schemas: optional("schemas.sql")?,
+        constants: optional("variables/constants.sql")?,
+        global: optional("variables/global.sql")?,
+        local: optional("variables/local.sql")?,
+        sources: optional("sources.sql")?,
+    })
+}
+
+/// Reads and expands one file below `config/`; `None` if it is not there.
+pub(crate) fn read(root: &Path, file: &str, name: &str, environment: &Environment) -> Result<Option<ConfigFile>, ProjectError> {
+    let path = Path::new("config").join(file);
+    let source: Arc<str> = match fs::read_to_string(root.join(&path)) {
+        Ok(text) => text.into(),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(ProjectError::file("load config: read", &path, &error)),
+    };
+    let expanded = Expanded::new(&path, &source, environment)?;
+    Ok(Some(ConfigFile { name: name.to_owned(), path, source, expanded }))
+}
+
+fn macros(root: &Path, environment: &Environment) -> Result<Vec<ConfigFile>, ProjectError> {
+    let dir = Path::new("config/macros");
+    let failed = |error: &std::io::Error| ProjectError::file("load config: read", dir, error);
+    let entries = match fs::read_dir(root.join(dir)) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(failed(&error)),
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(|error| failed(&error))?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+        if Path::new(&name).extension().is_some_and(|ending| ending == "sql") && !name.starts_with('.') && path.is_file() {
+            names.push(name);
+        }
+    }
+    names.sort();
+    let files = names.iter().map(|name| read(root, &format!("macros/{name}"), name, environment));
+    Ok(files.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+}

@@ -1,0 +1,95 @@
+//! The variables of a project: the process environment first, then `.env` (chapter 01 §2.3).
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use crate::ProjectError;
+
+/// Variables by name. What the process has, even empty, wins over `.env`.
+#[derive(Clone, Default)]
+pub struct Environment {
+    variables: BTreeMap<String, String>,
+}
+
+impl Environment {
+    /// The variables of the process and those of `<root>/.env`.
+    pub fn load(root: &Path, process: impl IntoIterator<Item = (String, String)>) -> Result<Self, ProjectError> {
+        let mut environment = Self { variables: process.into_iter().collect() };
+        let text = match fs::read_to_string(root.join(".env")) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(environment),
+            Err(error) => return Err(ProjectError::file("load config: read", Path::new(".env"), &error)),
+        };
+        for (at, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
+            if let Some((name, value)) = parse_line(line).map_err(|message| ProjectError::DotEnv { line: at + 1, message })? {
+                environment.variables.entry(name).or_insert(value);
+            }
+        }
+        Ok(environment)
+    }
+
+    /// The value of a variable.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.variables.get(name).map(String::as_str)
+    }
+}
+
+// Values are secrets: they are never printed, not even for debugging.
+impl std::fmt::Debug for Environment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.variables.keys()).finish()
+    }
+}
+
+fn parse_line(line: &str) -> Result<Option<(String, String)>, String> {
+    let line = line.trim();
+    if line.is_empty() || line.starts_with('#') {
+        return Ok(None);
+    }
+    let line = line.strip_prefix("export ").unwrap_or(line);
+    let Some((name, value)) = line.split_once('=') else { return Ok(None) };
+    let name = name.trim();
+    if name.is_empty() {
+        return Err("setenv: the name before `=` is empty".into());
+    }
+    let value = value.trim();
+    let inner = ['"', '\''].into_iter().find_map(|quote| value.strip_prefix(quote)?.strip_suffix(quote));
+    Ok(Some((name.to_owned(), inner.unwrap_or(value).replace("\\'", "'").replace("\\\"", "\""))))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::Environment;
+
+    fn load(text: &str, process: &[(&str, &str)]) -> Result<Environment, crate::ProjectError> {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join(".env"), text).unwrap();
+        Environment::load(dir.path(), process.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())))
+    }
+
+    #[test]
+    fn lines_are_read_as_chapter_01_2_3_says() {
+        let text = "\n# c\nA=1 # c\nA=2\nexport B = 'x y' \nC=\"it\\'s\"\nno equals sign\nD=a=b\nE='open\nP=file\n";
+        let environment = load(text, &[("P", "")]).unwrap();
+        for (name, value) in [("A", "1 # c"), ("B", "x y"), ("C", "it's"), ("D", "a=b"), ("E", "'open"), ("P", "")] {
+            assert_eq!(environment.get(name), Some(value), "{name}");
+        }
+        assert_eq!(environment.get("export B"), None);
+    }
+
+    #[test]
+    fn an_empty_name_is_an_error_and_a_missing_file_is_none() {
+        assert_eq!(load("A=1\n = x", &[]).unwrap_err().to_string(), "load config: .env line 2: setenv: the name before `=` is empty");
+        let empty = tempfile::tempdir().unwrap();
+        assert!(Environment::load(empty.path(), []).is_ok());
+    }
+
+    #[test]
+    fn values_do_not_show_in_debug_output() {
+        assert_eq!(format!("{:?}", load("TOKEN=secret", &[]).unwrap()), "{\"TOKEN\"}");
+    }
+}

@@ -1,0 +1,178 @@
+//! Replaces `${NAME}` in configuration SQL (chapter 01 §2.3) and remembers where every piece came from.
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use model::{TokenKind, tokens};
+use types::Place;
+
+use crate::{Environment, ProjectError};
+
+/// An expanded text that can be traced back to its file.
+#[derive(Clone)]
+pub struct Expanded {
+    /// The text to run. It may hold secrets: never show it, show the source instead.
+    pub text: String,
+    /// For every copied piece and every value: where it begins in `text` and in the source.
+    origins: Vec<Origin>,
+    /// Each value that was put in, as it stands in `text`, with its variable's name.
+    values: Vec<(String, String)>,
+}
+
+#[derive(Clone)]
+struct Origin {
+    text_start: usize,
+    source: Range<usize>,
+    copied: bool,
+}
+
+impl Expanded {
+    /// Expands `source`, the text of `file`.
+    pub fn new(file: &Path, source: &Arc<str>, environment: &Environment) -> Result<Self, ProjectError> {
+        let mut expanded = Self { text: String::with_capacity(source.len()), origins: Vec::new(), values: Vec::new() };
+        for piece in pieces(source) {
+            if piece.kind == PieceKind::Comment {
+                expanded.copy(source, piece.span);
+                continue;
+            }
+            let mut at = piece.span.start;
+            while let Some((place, name)) = next_variable(source, at..piece.span.end) {
+                expanded.copy(source, at..place.start);
+                let Some(value) = environment.get(name) else {
+                    let place = Box::new(Place::new(file, Arc::clone(source), place));
+                    return Err(ProjectError::UndefinedVariable { name: name.to_owned(), place });
+                };
+                let quoted = piece.kind == PieceKind::Literal;
+                let value = if quoted { value.replace('\'', "''") } else { value.to_owned() };
+                expanded.insert(name, value, place.clone());
+                at = place.end;
+            }
+            expanded.copy(source, at..piece.span.end);
+        }
+        Ok(expanded)
+    }
+
+    fn copy(&mut self, source: &str, span: Range<usize>) {
+        self.origins.push(Origin { text_start: self.text.len(), source: span.clone(), copied: true });
+        self.text.push_str(&source[span]);
+    }
+
+    fn insert(&mut self, name: &str, value: String, source: Range<usize>) {
+        self.origins.push(Origin { text_start: self.text.len(), source, copied: false });
+        self.text.push_str(&value);
+        self.values.push((name.to_owned(), value));
+    }
+
+    /// The source's byte for byte `at` of the expanded text.
+    pub fn source_offset(&self, at: usize) -> usize {
+        let before = &self.origins[..self.origins.partition_point(|origin| origin.text_start <= at)];
+        before.last().map_or(0, |origin| {
+            let within = if origin.copied { at - origin.text_start } else { 0 };
+            (origin.source.start + within).min(origin.source.end)
+        })
+    }
+
+    /// `message` with every value that was put in replaced by its variable: values may be secrets.
+    pub fn redact(&self, message: &str) -> String {
+        // Values of one or two characters are no secrets, and would turn up everywhere.
+        let mut values: Vec<&(String, String)> = self.values.iter().filter(|(_, value)| value.len() > 2).collect();
+        values.sort_by_key(|(_, value)| std::cmp::Reverse(value.len()));
+        values.into_iter().fold(message.to_owned(), |message, (name, value)| {
+            let message = message.replace(value, &format!("${{{name}}}"));
+            message.replace(&value.replace("''", "'"), &format!("${{{name}}}"))
+        })
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PieceKind {
+    Comment,
+    /// A single-quoted text: values are escaped to stay inside it.
+    Literal,
+    Other,
+}
+
+struct Piece {
+    kind: PieceKind,
+    span: Range<usize>,
+}
+
+/// Comments, literals, and what is between them in one piece each: outside of literals `${NAME}` is
+/// several tokens.
+fn pieces(source: &str) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    for token in tokens(source) {
+        let kind = match token.kind {
+            TokenKind::LineComment | TokenKind::BlockComment => PieceKind::Comment,
+            TokenKind::Text if source[token.span.clone()].starts_with('\'') => PieceKind::Literal,
+            _ => PieceKind::Other,
+        };
+        match pieces.last_mut() {
+            Some(last) if kind == PieceKind::Other && last.kind == kind => last.span.end = token.span.end,
+            _ => pieces.push(Piece { kind, span: token.span }),
+        }
+    }
+    pieces
+}
+
+/// The first `${NAME}` within `span`.
+fn next_variable(source: &str, span: Range<usize>) -> Option<(Range<usize>, &str)> {
+    let mut at = span.start;
+    while let Some(found) = source[at..span.end].find("${") {
+        let start = at + found;
+        let rest = &source[start + 2..span.end];
+        let name = &rest[..rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len())];
+        if !name.is_empty() && rest[name.len()..].starts_with('}') {
+            return Some((start..start + 2 + name.len() + 1, name));
+        }
+        at = start + 2;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::Expanded;
+    use crate::Environment;
+
+    fn expand(source: &str) -> Result<Expanded, crate::ProjectError> {
+        let empty = tempfile::tempdir().unwrap();
+        let variables = [("PW", "it's"), ("EMPTY", ""), ("N", "5")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let environment = Environment::load(empty.path(), variables).unwrap();
+        Expanded::new(Path::new("config/catalog.sql"), &source.into(), &environment)
+    }
+
+    #[test]
+    fn values_fit_where_they_stand_and_other_dollars_stay() {
+        assert_eq!(expand("ATTACH 'p=${PW}' AS l; SET x = ${N}${EMPTY};").unwrap().text, "ATTACH 'p=it''s' AS l; SET x = 5;");
+        for same in ["'$$a$$'", "'$1'", "'x$'", "-- ${NOT_SET}", "/* ${NOT_SET} */", "'${a b}'", "'${}'", "SELECT $1"] {
+            assert_eq!(expand(same).unwrap().text, same);
+        }
+        assert_eq!(expand("SELECT ${N}").unwrap().text, "SELECT 5");
+    }
+
+    #[test]
+    fn an_undefined_variable_is_named_with_its_place() {
+        let error = expand("-- x\nATTACH '${NOPE}'").err().expect("an error");
+        assert_eq!(error.to_string(), "load catalog.sql: ${NOPE} is not defined, neither in the environment nor in .env");
+        assert_eq!(types::Diagnose::place(&error).map(types::Place::line), Some(2));
+    }
+
+    #[test]
+    fn offsets_lead_back_to_the_source() {
+        let source = "a '${PW}' b";
+        let expanded = expand(source).unwrap();
+        assert_eq!(expanded.text, "a 'it''s' b");
+        assert_eq!(expanded.source_offset(0), 0);
+        assert_eq!(expanded.source_offset(5), 3, "inside the value: the variable");
+        assert_eq!(expanded.source_offset(10), 10);
+    }
+
+    #[test]
+    fn values_are_redacted_in_messages() {
+        assert_eq!(expand("'${PW}'").unwrap().redact("no: it's, it''s"), "no: ${PW}, ${PW}");
+    }
+}

@@ -1,0 +1,24 @@
+//! A project's files: the root, `.env`, `${VAR}` expansion, configuration texts, model files, and `init`.
+//!
+//! Boundary: reads and writes files of the project and nothing else; no connection, and no look at the
+//! process environment (variables are handed in).
+
+mod config_files;
+mod dotenv;
+mod error;
+mod expansion;
+mod init;
+mod model_files;
+mod root;
+mod state_key;
+mod target_path;
+
+pub use config_files::{ConfigFile, ConfigFiles, read_config};
+pub use dotenv::Environment;
+pub use error::ProjectError;
+pub use expansion::Expanded;
+pub use init::{CatalogKind, init};
+pub use model_files::{ModelSource, Models, find_model_files, read_model_file};
+pub use root::find_root;
+pub use state_key::check_state_key;
+pub use target_path::target_of;

@@ -1,0 +1,41 @@
+//! Checks `config/state.sql` before anything is opened or created with it.
+
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use model::{TokenKind, tokens};
+
+use crate::config_files::read;
+use crate::{ConfigFile, Environment, ProjectError};
+
+/// Length of the state file's key in bytes (AES-256).
+const KEY_BYTES: usize = 32;
+
+/// Reads `config/state.sql`; an error if it is missing, uses an undefined variable or holds a key of the wrong length.
+pub fn check_state_key(root: &Path, environment: &Environment) -> Result<ConfigFile, ProjectError> {
+    let file = read(root, "state.sql", "state.sql", environment)?.ok_or(ProjectError::StateRequired)?;
+    if let Some((key, at)) = encryption_key(&file.expanded.text) {
+        let problem = match STANDARD.decode(&key) {
+            _ if key.is_empty() => Some("the ENCRYPTION_KEY is empty".to_owned()),
+            Err(_) => Some("the ENCRYPTION_KEY is not base64".to_owned()),
+            Ok(bytes) if bytes.len() != KEY_BYTES => {
+                Some(format!("the ENCRYPTION_KEY decodes to {} bytes, it must be {KEY_BYTES}", bytes.len()))
+            }
+            Ok(_) => None,
+        };
+        if let Some(message) = problem {
+            return Err(ProjectError::StateKey { message, place: Box::new(file.place(at)) });
+        }
+    }
+    Ok(file)
+}
+
+/// The text after the word ENCRYPTION_KEY, and its byte.
+fn encryption_key(sql: &str) -> Option<(String, usize)> {
+    let code: Vec<_> = tokens(sql).into_iter().filter(model::Token::is_code).collect();
+    let at = code.iter().position(|token| sql[token.span.clone()].eq_ignore_ascii_case("encryption_key"))?;
+    let key = code.get(at + 1).filter(|token| token.kind == TokenKind::Text)?;
+    let text = sql[key.span.clone()].strip_prefix('\'')?.strip_suffix('\'')?;
+    Some((text.replace("''", "'"), key.span.start + 1))
+}

@@ -1,0 +1,53 @@
+//! A model file's path → its target (chapter 01 §3.1).
+
+use std::path::{Component, Path};
+
+use types::{Target, is_identifier};
+
+/// The target of the file at `path`, relative to the `models/` folder.
+pub fn target_of(path: &Path) -> Result<Target, String> {
+    let stem = path.with_extension("");
+    let segments: Vec<&str> = stem
+        .components()
+        .map(|component| match component {
+            Component::Normal(segment) => segment.to_str().ok_or_else(|| format!("invalid path segment `{}`", segment.display())),
+            _ => Err(format!("invalid path segment in `{}`", path.display())),
+        })
+        .collect::<Result<_, _>>()?;
+    for segment in &segments {
+        if !is_identifier(segment) {
+            return Err(format!("invalid path segment `{segment}`"));
+        }
+        if segment.contains("__") {
+            return Err(format!("path segment `{segment}` contains the reserved pattern '__'"));
+        }
+    }
+    match &segments[..] {
+        [] => Err("invalid path segment ``".into()),
+        [name] => Ok(Target::new("main", *name)),
+        [schema, rest @ ..] => Ok(Target::new(*schema, rest.join("__"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::target_of;
+
+    #[test]
+    fn folders_become_schema_and_name() {
+        for (path, target) in [
+            ("orders.sql", "main.orders"),
+            ("staging/Orders.sql", "staging.Orders"),
+            ("raw/api/v2/orders.sql", "raw.api__v2__orders"),
+            ("order/x.sql", "order.x"),
+        ] {
+            assert_eq!(target_of(Path::new(path)).unwrap().to_string(), target);
+        }
+        assert!(target_of(Path::new("raw/a-b.sql")).unwrap_err().contains("invalid path segment"));
+        assert!(target_of(Path::new("raw/1.sql")).unwrap_err().contains("invalid path segment"));
+        assert!(target_of(Path::new("raw/a.b.sql")).unwrap_err().contains("invalid path segment"));
+        assert!(target_of(Path::new("raw/a__b.sql")).unwrap_err().contains("reserved pattern '__'"));
+    }
+}

@@ -1,0 +1,22 @@
+-- DuckDB extensions that the whole project needs. What the lake and the state
+-- need is loaded without being asked. INSTALL fetches an extension once, LOAD is
+-- needed in every session and takes a moment, so load only what you use. A model
+-- can ask for one of its own: -- @extension: spatial
+--
+-- Files on S3 or on the web:
+--   INSTALL httpfs;
+--   LOAD httpfs;
+--
+-- PostgreSQL or SQLite sources:
+--   INSTALL postgres;
+--   LOAD postgres;
+--   INSTALL sqlite;
+--   LOAD sqlite;
+--
+-- Excel files:
+--   INSTALL excel;
+--   LOAD excel;
+--
+-- From the community repository:
+--   INSTALL h3 FROM community;
+--   LOAD h3;

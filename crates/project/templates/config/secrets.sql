@@ -1,0 +1,33 @@
+-- Credentials for what DuckDB itself reads and writes, as secrets. Git ignores
+-- this file. Still, keep the values in .env or in the environment and name them
+-- here as ${NAME}, so that the file can be shared. ${NAME} in a comment is left
+-- alone. A name that is set nowhere is an error.
+--
+-- S3, and what speaks its protocol (needs httpfs, see extensions.sql):
+--   CREATE SECRET lake_s3 (
+--       TYPE s3,
+--       KEY_ID '${AWS_ACCESS_KEY_ID}',
+--       SECRET '${AWS_SECRET_ACCESS_KEY}',
+--       REGION '${AWS_REGION}',
+--       SCOPE 's3://my-bucket'
+--   );
+--
+-- A web server that asks for a token:
+--   CREATE SECRET files_http (
+--       TYPE http,
+--       BEARER_TOKEN '${FILES_TOKEN}',
+--       SCOPE 'https://files.example.com'
+--   );
+--
+-- A PostgreSQL source (needs postgres, see extensions.sql and sources.sql):
+--   CREATE SECRET crm (
+--       TYPE postgres,
+--       HOST 'crm.example.com',
+--       PORT 5432,
+--       DATABASE 'crm',
+--       USER 'reader',
+--       PASSWORD '${CRM_PASSWORD}'
+--   );
+--
+-- APIs that the functions in lib/ call read the environment and .env themselves
+-- and need no secret here.

@@ -1,0 +1,20 @@
+-- DuckDB settings, before anything else is loaded. Changing them rebuilds no
+-- model. Remove the dashes from what you need:
+--
+-- How much memory a run may take (80 % of the machine's by default), how many
+-- threads, and where larger data spills to:
+--   SET memory_limit = '4GB';
+--   SET threads = 4;
+--   SET temp_directory = '/var/tmp/ondatrasql';
+--   SET max_temp_directory_size = '50GB';
+--
+-- The time zone in which timestamps without one are read and shown. The check
+-- freshness compares such a column with the present time, so this matters:
+--   SET TimeZone = 'UTC';
+--
+-- For large results whose order does not matter:
+--   SET preserve_insertion_order = false;
+--
+-- For slow networks:
+--   SET http_timeout = 120;
+--   SET http_retries = 5;

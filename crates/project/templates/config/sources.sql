@@ -1,0 +1,18 @@
+-- Databases that models read from, besides the lake. Each needs its extension
+-- (extensions.sql), and READ_ONLY makes sure that nothing is changed there.
+--
+-- A model that reads a source runs every time, since nobody can tell whether the
+-- source has changed. Read each in one model, in models/raw/, and let the others
+-- read that.
+--
+-- PostgreSQL, with the secret of secrets.sql:
+--   ATTACH '' AS crm (TYPE postgres, SECRET crm, READ_ONLY);
+--   In a model: SELECT * FROM crm.public.customers
+--
+-- SQLite or DuckDB files, relative to the project's folder:
+--   ATTACH 'data/shop.sqlite' AS shop (TYPE sqlite, READ_ONLY);
+--   ATTACH 'data/archive.duckdb' AS archive (READ_ONLY);
+--
+-- Files need no ATTACH:
+--   In a model: SELECT * FROM read_csv('data/orders/*.csv')
+--   In a model: SELECT * FROM 's3://my-bucket/orders/*.parquet'

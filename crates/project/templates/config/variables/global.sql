@@ -1,0 +1,14 @@
+-- Variables that are worked out once a session, after constants.sql. They may
+-- query the lake:
+--
+--   SET VARIABLE reporting_date = current_date - 1;
+--
+--   SET VARIABLE newest_order = (SELECT max(ordered_at) FROM mart.orders);
+--
+-- Read them with getvariable('reporting_date'). A name that is not set gives
+-- NULL. A table that does not exist is an error, so what you query here has to
+-- be in the lake before the first run.
+--
+-- The runtime sets these itself, do not set them here: ondatra_run_time,
+-- ondatra_load_id, curr_snapshot, prev_snapshot, dag_start_snapshot,
+-- current_model, and for models with @incremental the incr_* variables.

@@ -1,0 +1,66 @@
+//! The stable codes of errors. `docs/errors/README.md` explains each; a test compares the two.
+
+use std::fmt;
+
+macro_rules! codes {
+    ($($name:ident = $text:literal, $doc:literal;)*) => {
+        /// The stable code of an error, printed in brackets at the end of its message.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Code {
+            $(#[doc = $doc] $name,)*
+        }
+
+        impl Code {
+            /// Every code.
+            pub const ALL: &[Self] = &[$(Self::$name,)*];
+
+            /// The code as users see it.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$name => $text,)*
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    NotInProject = "PROJECT-001", "The command was started outside a project.";
+    ProjectExists = "PROJECT-002", "`init` in a folder that already has a `config/` folder.";
+    ProjectFile = "PROJECT-003", "A file of the project cannot be read or written.";
+    DotEnv = "PROJECT-004", "A line of `.env` cannot be used.";
+    ProjectBusy = "PROJECT-005", "Another process is running this project.";
+    CatalogRequired = "CONFIG-001", "`config/catalog.sql` is missing.";
+    ConfigSql = "CONFIG-002", "A statement of a configuration file failed.";
+    UndefinedVariable = "CONFIG-003", "A `${NAME}` in a configuration file is not defined.";
+    CatalogAttach = "CONFIG-004", "`config/catalog.sql` does not attach exactly one usable DuckLake catalog.";
+    StateRequired = "CONFIG-005", "`config/state.sql` is missing.";
+    StateKey = "CONFIG-006", "The key of the state file is not 32 bytes in base64.";
+    Header = "MODEL-001", "A header comment is not a directive, or stands in the wrong place.";
+    DirectiveValue = "MODEL-002", "The value of a directive is not allowed.";
+    DirectiveRemoved = "MODEL-003", "A directive or kind of an older version.";
+    Incompatible = "MODEL-004", "Directives that cannot be combined, or one that is missing.";
+    Statements = "MODEL-005", "A model file does not hold exactly one SQL statement.";
+    Limit = "MODEL-006", "LIMIT or OFFSET in a model.";
+    ModelPath = "MODEL-007", "A model's path gives no usable table name.";
+    DuplicateTarget = "MODEL-008", "Two model files have the same target.";
+    ModelNotFound = "MODEL-009", "No model of this name.";
+    ModelSyntax = "MODEL-010", "The SQL of a model is not valid.";
+    Cycle = "PLAN-001", "Models depend on each other in a circle.";
+    ExtensionMissing = "ENGINE-001", "An extension of the engine is in none of the places searched.";
+    ExtensionSum = "ENGINE-002", "An extension's file is not the pinned one.";
+    EngineVersion = "ENGINE-003", "The engine library is not the pinned version.";
+    Sql = "ENGINE-004", "The engine refused a statement.";
+    LakeConflict = "ENGINE-005", "The lake was changed by another writer at the same time.";
+    NotYet = "RUN-001", "A feature that this version parses but cannot run yet.";
+    Interrupted = "RUN-002", "The run was interrupted.";
+    ReadOnly = "CLI-001", "`ondatrasql sql` was given a statement that is not read-only.";
+    Usage = "CLI-002", "The command line is wrong.";
+    Output = "CLI-003", "The result could not be written to standard output.";
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,35 @@
+//! Quoting: the only two functions that turn a name or a text into SQL.
+
+/// Whether `text` is a plain ASCII identifier: a letter or `_`, then letters, digits or `_`.
+pub fn is_identifier(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
+        && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}
+
+/// `name` as a quoted SQL identifier; always quoted, so keywords and mixed case are safe.
+pub fn quote(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// `text` as a single-quoted SQL string literal.
+pub fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_identifier, literal, quote};
+
+    #[test]
+    fn identifiers_are_ascii_words_that_do_not_start_with_a_digit() {
+        assert!(is_identifier("_a1") && is_identifier("Order"));
+        assert!(!is_identifier("") && !is_identifier("1a") && !is_identifier("é") && !is_identifier("a b"));
+    }
+
+    #[test]
+    fn quoting_doubles_the_delimiter() {
+        assert_eq!(quote("a\"b"), "\"a\"\"b\"");
+        assert_eq!(literal("it's"), "'it''s'");
+    }
+}

@@ -1,0 +1,21 @@
+//! Words that every room shares: targets, kinds, run types and reasons, error codes, places in files.
+//!
+//! Boundary: no I/O, no clock, no SQL execution; nothing here knows a database, a terminal or a project.
+
+mod code;
+mod commit;
+mod diagnose;
+mod ident;
+mod kind;
+mod place;
+mod run_type;
+mod target;
+
+pub use code::Code;
+pub use commit::{Column, CommitInfo, Step, StepStatus};
+pub use diagnose::Diagnose;
+pub use ident::{is_identifier, literal, quote};
+pub use kind::Kind;
+pub use place::Place;
+pub use run_type::{Decision, Reason, RunType};
+pub use target::Target;
