@@ -57,6 +57,8 @@ pub struct LakeFacts {
     pub tables: BTreeMap<String, CurrentTable>,
     /// Views by lower-case `schema.name`.
     pub views: BTreeMap<String, LakeView>,
+    /// Whether the registry's table is there.
+    pub registry_exists: bool,
     /// Last commits by lower-case target.
     pub commits: BTreeMap<String, RegistryRow>,
     /// Newest snapshot that inserted into or deleted from a table, by table id.
@@ -70,7 +72,7 @@ impl LakeFacts {
     pub fn read(connection: &Connection, lake: &str) -> Result<Self, EngineError> {
         let mut facts = Self { lake: lake.to_owned(), ..Self::default() };
         facts.refresh(connection)?;
-        if facts.tables.contains_key(&format!("main.{TARGET_REGISTRY}")) {
+        if facts.registry_exists {
             let sql = format!("SELECT target, commit_info FROM {}.main.{}", quote(lake), quote(TARGET_REGISTRY));
             for row in connection.query(&sql)?.into_values() {
                 if let [Value::Text(target), Value::Text(commit_info)] = &row[..] {
@@ -128,6 +130,7 @@ impl LakeFacts {
             let table = CurrentTable { id, schema: schema.clone(), name: name.clone(), since, columns_since };
             self.tables.insert(format!("{schema}.{name}").to_lowercase(), table);
         }
+        self.registry_exists = self.tables.contains_key(&format!("main.{TARGET_REGISTRY}"));
         Ok(())
     }
 
@@ -159,8 +162,9 @@ impl LakeFacts {
             || self.row_changes.get(&table.id).is_some_and(|&newest| newest > snapshot)
     }
 
-    /// Notes the commit of a model that was just made.
+    /// Notes the commit of a model that was just made; it made the registry if that was missing.
     pub fn record_commit(&mut self, target: &str, commit_info: String) {
+        self.registry_exists = true;
         let row = RegistryRow { target: target.to_owned(), commit_info };
         self.commits.insert(target.to_lowercase(), row);
     }

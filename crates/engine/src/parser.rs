@@ -36,4 +36,8 @@ impl SqlParser for EngineParser<'_> {
             }
         }
     }
+
+    fn table_names(&self, statement: &str) -> Option<Vec<String>> {
+        self.0.table_names(statement).ok()
+    }
 }

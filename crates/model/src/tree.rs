@@ -27,6 +27,9 @@ pub struct SyntaxTree(pub Value);
 pub trait SqlParser {
     /// The trees of `statements`, in order, in one request.
     fn trees(&self, statements: &[&str]) -> Vec<Result<SyntaxTree, TreeError>>;
+
+    /// The tables named by a statement that has no tree, as far as the engine can tell; aliases may follow.
+    fn table_names(&self, statement: &str) -> Option<Vec<String>>;
 }
 
 impl SyntaxTree {

@@ -1,1 +1,12 @@
-//! placeholder
+//! Models and recorded facts in; order and run types out.
+//!
+//! Boundary: pure. No connection and no file: facts are handed in, syntax trees come through the model
+//! room's `SqlParser`.
+
+mod dag;
+mod decision;
+mod dependencies;
+
+pub use dag::{Cycle, order};
+pub use decision::{DecisionError, DependencyState, LastCommit, ModelFacts, decide};
+pub use dependencies::{Names, depends_on};

@@ -1,1 +1,28 @@
-//! placeholder
+//! Orders a run, commits each model, tells what happened as values and events.
+//!
+//! Boundary: prints nothing and reads no process environment; the command line hands in what it needs.
+//! The only room that begins and commits transactions of the lake.
+
+mod cancellation;
+mod error;
+mod event;
+mod execute;
+mod git;
+mod inspect;
+mod lock;
+mod macros;
+mod not_yet;
+mod planning;
+mod project_models;
+mod run;
+mod session;
+mod variables;
+
+pub use cancellation::Cancellation;
+pub use error::RunError;
+pub use event::{ModelOutcome, Observer, RunSummary, Status};
+pub use inspect::{Answer, answer};
+pub use lock::ProjectLock;
+pub use project_models::{load_models, select_model};
+pub use run::{RunOptions, run};
+pub use session::{Session, SessionOptions};

@@ -47,7 +47,7 @@ CREATE OR REPLACE MACRO ondatra_internal_literal(val) AS
 
 -- Whether op is one of the six operators. Nothing else ever enters SQL text.
 CREATE OR REPLACE MACRO ondatra_internal_is_operator(op) AS
-    coalesce(op IN ('>=', '<=', '>', '<', '=', '!='), false);
+    coalesce(op::VARCHAR IN ('>=', '<=', '>', '<', '=', '!='), false);
 
 -- The SQL text of a comparison. An unknown operator compares as false, so that
 -- the check fails, and ondatra_internal_finding says why.
@@ -116,7 +116,7 @@ CREATE OR REPLACE MACRO ondatra_internal_gap(t, col, step) AS
 -- Query text, one row: an interpolated quantile (median: p = 0.5), and whether
 -- it passes. DuckDB interpolates decimals in their own scale, where the median
 -- of 1 and 2 would be 1, so decimals take the way over DOUBLE. Dates and
--- intervals stay what they are.
+-- timestamps stay what they are.
 CREATE OR REPLACE MACRO ondatra_internal_quantile(t, col, p, op, val) AS
     'SELECT CASE WHEN is_decimal THEN as_double::VARCHAR ELSE as_is::VARCHAR END AS actual,'
     || ' CASE WHEN is_decimal THEN '

@@ -1,0 +1,76 @@
+//! Why a result could not be written.
+
+use engine::EngineError;
+use types::{Code, Diagnose};
+
+/// An error while a model's result is built or written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MaterializeError {
+    /// The model's own SQL was refused; an offset is a byte of that SQL.
+    #[error(transparent)]
+    Query(EngineError),
+    /// A statement of the runtime's was refused.
+    #[error(transparent)]
+    Write(EngineError),
+    /// A HUGEINT that the lake cannot hold exactly.
+    #[error("column `{column}` is {type_name}, which the lake stores as DECIMAL(38,0): value {value} does not fit")]
+    HugeValue {
+        /// Output column.
+        column: String,
+        /// Its type.
+        type_name: String,
+        /// The first value that does not fit.
+        value: String,
+    },
+    /// A type that the lake has no form for.
+    #[error("column `{column}` has type {type_name}, which the lake cannot store")]
+    UnsupportedType {
+        /// Output column.
+        column: String,
+        /// Its type.
+        type_name: String,
+    },
+}
+
+impl MaterializeError {
+    /// Whether the same transaction may succeed when run again.
+    pub fn is_conflict(&self) -> bool {
+        matches!(self, Self::Query(error) | Self::Write(error) if error.is_conflict())
+    }
+
+    /// Byte of the model's SQL at which the engine failed.
+    pub fn offset(&self) -> Option<usize> {
+        match self {
+            Self::Query(error) => error.offset(),
+            _ => None,
+        }
+    }
+
+    /// The text for the output, without class prefixes and excerpts.
+    pub fn cleaned(&self) -> String {
+        match self {
+            Self::Query(error) | Self::Write(error) => error.cleaned(),
+            other => other.to_string(),
+        }
+    }
+}
+
+impl Diagnose for MaterializeError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Query(error) | Self::Write(error) => error.code(),
+            Self::HugeValue { .. } | Self::UnsupportedType { .. } => Code::Sql,
+        }
+    }
+
+    fn help(&self) -> String {
+        match self {
+            Self::Query(error) | Self::Write(error) => error.help(),
+            Self::HugeValue { column, .. } => format!("cast it in the model, for example `{column}::DOUBLE` or `{column}::VARCHAR`"),
+            Self::UnsupportedType { column, type_name } => {
+                let cast = if type_name.ends_with(']') { "to a list, without the length" } else { "to VARCHAR" };
+                format!("cast `{column}` {cast} in the model")
+            }
+        }
+    }
+}

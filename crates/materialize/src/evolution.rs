@@ -1,0 +1,150 @@
+//! What differs between a result's columns and its table's, and the statements that make them equal
+//! (chapter 02 §5) for a table whose rows are all replaced.
+
+use types::{Column, RunType, quote};
+
+/// Differences between the result and the table. Names compare without case.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Evolution {
+    /// Columns to add.
+    pub added: Vec<Column>,
+    /// Columns to drop.
+    pub dropped: Vec<Column>,
+    /// Columns whose type changes: the old one with the new type's name.
+    pub retyped: Vec<(Column, String)>,
+    /// Columns that only change the case of their name: old and new.
+    pub respelled: Vec<(String, String)>,
+}
+
+impl Evolution {
+    /// Compares the table's columns with the result's as they will be stored.
+    pub fn between(table: &[Column], result: &[Column]) -> Self {
+        let mut evolution = Self::default();
+        for new in result {
+            match table.iter().find(|old| same_name(old, new)) {
+                None => evolution.added.push(new.clone()),
+                Some(old) => {
+                    if old.name != new.name {
+                        evolution.respelled.push((old.name.clone(), new.name.clone()));
+                    }
+                    if old.type_name != new.type_name {
+                        let old = Column { name: new.name.clone(), type_name: old.type_name.clone() };
+                        evolution.retyped.push((old, new.type_name.clone()));
+                    }
+                }
+            }
+        }
+        evolution.dropped = table.iter().filter(|old| !result.iter().any(|new| same_name(old, new))).cloned().collect();
+        evolution
+    }
+
+    /// Whether nothing differs.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The run type that such a change is reported as for kind `table`; `None` where it stays as decided.
+    pub fn reported_run_type(&self) -> Option<RunType> {
+        let destructive = !self.dropped.is_empty() || self.retyped.iter().any(|(old, new)| !promotable(&old.type_name, new));
+        if destructive {
+            return Some(RunType::Full);
+        }
+        (!self.is_none()).then_some(RunType::Incremental)
+    }
+
+    /// The statements for a table whose rows are replaced right after. Old columns are renamed out of the
+    /// way first and dropped last: a table cannot lose its only column.
+    pub fn statements(&self, table: &str) -> Vec<String> {
+        let doomed = |name: &str| format!("__ondatra_old_{name}");
+        let rename = |from: &str, to: &str| format!("ALTER TABLE {table} RENAME COLUMN {} TO {}", quote(from), quote(to));
+        let add = |name: &str, type_name: &str| format!("ALTER TABLE {table} ADD COLUMN {} {type_name}", quote(name));
+        let drop = |name: &str| format!("ALTER TABLE {table} DROP COLUMN {}", quote(name));
+        let mut statements = Vec::new();
+        // Two steps, because the engine sees no difference between two spellings of one name.
+        for (from, to) in &self.respelled {
+            statements.push(rename(from, &doomed(to)));
+            statements.push(rename(&doomed(to), to));
+        }
+        statements.extend(self.retyped.iter().map(|(old, _)| rename(&old.name, &doomed(&old.name))));
+        statements.extend(self.added.iter().map(|column| add(&column.name, &column.type_name)));
+        statements.extend(self.retyped.iter().map(|(old, new)| add(&old.name, new)));
+        statements.extend(self.retyped.iter().map(|(old, _)| drop(&doomed(&old.name))));
+        statements.extend(self.dropped.iter().map(|column| drop(&column.name)));
+        statements
+    }
+
+    /// The warning that tells the user what changed.
+    pub fn warning(&self) -> Option<String> {
+        let list = |columns: &[String]| columns.join(", ");
+        let added: Vec<String> = self.added.iter().map(|c| format!("{} ({})", c.name, c.type_name)).collect();
+        let dropped: Vec<String> = self.dropped.iter().map(|c| c.name.clone()).collect();
+        let mut parts: Vec<String> = self.respelled.iter().map(|(old, new)| format!("renamed {old} → {new}")).collect();
+        if !added.is_empty() {
+            parts.push(format!("+ {}", list(&added)));
+        }
+        if !dropped.is_empty() {
+            parts.push(format!("- {}", list(&dropped)));
+        }
+        parts.extend(self.retyped.iter().map(|(old, new)| format!("{}: {} → {new}", old.name, old.type_name)));
+        (!parts.is_empty()).then(|| format!("schema evolution: {}", parts.join("; ")))
+    }
+}
+
+fn same_name(a: &Column, b: &Column) -> bool {
+    a.name.to_lowercase() == b.name.to_lowercase()
+}
+
+/// Whether every value of the old type has an equal one of the new (chapter 02 §5.1).
+fn promotable(old: &str, new: &str) -> bool {
+    const INTEGERS: [&str; 5] = ["TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"];
+    let rank = |name: &str| INTEGERS.iter().position(|integer| *integer == name);
+    match (rank(old), rank(new), new) {
+        (Some(from), Some(to), _) => from < to,
+        (Some(from), None, "FLOAT") => from <= 2,
+        (Some(from), None, "DOUBLE") => from <= 3,
+        (None, None, "DOUBLE") => old == "FLOAT",
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use types::{Column, RunType};
+
+    use super::Evolution;
+
+    fn columns(list: &[(&str, &str)]) -> Vec<Column> {
+        list.iter().map(|&(name, type_name)| Column { name: name.into(), type_name: type_name.into() }).collect()
+    }
+
+    #[test]
+    fn order_does_not_matter_and_case_is_a_rename() {
+        let table = columns(&[("a", "INTEGER"), ("id", "BIGINT")]);
+        assert!(Evolution::between(&table, &columns(&[("id", "BIGINT"), ("a", "INTEGER")])).is_none());
+        let respelled = Evolution::between(&table, &columns(&[("ID", "BIGINT"), ("a", "INTEGER")]));
+        assert_eq!(respelled.warning().as_deref(), Some("schema evolution: renamed id → ID"));
+        assert_eq!(respelled.reported_run_type(), Some(RunType::Incremental));
+    }
+
+    #[test]
+    fn adds_are_incremental_drops_and_narrowing_are_full() {
+        let table = columns(&[("a", "INTEGER"), ("b", "VARCHAR")]);
+        let change = |list: &[(&str, &str)]| Evolution::between(&table, &columns(list));
+        assert_eq!(change(&[("a", "INTEGER"), ("b", "VARCHAR"), ("c", "DATE")]).reported_run_type(), Some(RunType::Incremental));
+        assert_eq!(change(&[("a", "BIGINT"), ("b", "VARCHAR")]).reported_run_type(), Some(RunType::Incremental));
+        assert_eq!(change(&[("a", "SMALLINT"), ("b", "VARCHAR")]).reported_run_type(), Some(RunType::Full));
+        let all = change(&[("a", "DOUBLE"), ("c", "DATE")]);
+        assert_eq!(all.reported_run_type(), Some(RunType::Full));
+        assert_eq!(all.warning().as_deref(), Some("schema evolution: + c (DATE); - b; a: INTEGER → DOUBLE"));
+        assert_eq!(
+            all.statements("t"),
+            [
+                "ALTER TABLE t RENAME COLUMN \"a\" TO \"__ondatra_old_a\"",
+                "ALTER TABLE t ADD COLUMN \"c\" DATE",
+                "ALTER TABLE t ADD COLUMN \"a\" DOUBLE",
+                "ALTER TABLE t DROP COLUMN \"__ondatra_old_a\"",
+                "ALTER TABLE t DROP COLUMN \"b\"",
+            ]
+        );
+    }
+}

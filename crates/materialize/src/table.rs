@@ -1,0 +1,145 @@
+//! Kind `table`: replaced as a whole, but never made anew, so that its change feed goes on (chapter 02 §3.1).
+
+use engine::{Connection, EngineError};
+use model::ColumnDoc;
+use types::{Column, Target, quote};
+
+use crate::comments::write_comments;
+use crate::evolution::Evolution;
+use crate::result::{ModelResult, describe, stored_type};
+use crate::MaterializeError;
+
+/// A result on its way into its table.
+pub struct TableWrite<'a> {
+    /// Alias of the lake.
+    pub lake: &'a str,
+    /// The table.
+    pub target: &'a Target,
+    /// Whether the table is there already.
+    pub exists: bool,
+    /// The result.
+    pub result: &'a ModelResult,
+    /// The table's comment.
+    pub description: Option<&'a str>,
+    /// The columns' comments.
+    pub docs: &'a [ColumnDoc],
+}
+
+/// What a write did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Written {
+    /// How the table's columns changed.
+    pub evolution: Evolution,
+    /// Whether rows were written; not, if the table held exactly the same rows already.
+    pub wrote_rows: bool,
+    /// Texts for the user.
+    pub warnings: Vec<String>,
+}
+
+/// Makes the table hold exactly the result.
+///
+/// A refill with the rows that are already there writes nothing: downstream models then see no change and
+/// skip, however the rows were obtained (decision 0005).
+pub fn write_table(connection: &Connection, write: &TableWrite<'_>) -> Result<Written, MaterializeError> {
+    let mut written = if write.exists { refill(connection, write) } else { create(connection, write) }
+        .map_err(MaterializeError::Write)?;
+    let columns = &write.result.columns;
+    let comments = write_comments(connection, write.lake, write.target, write.description, write.docs, columns);
+    written.warnings.extend(comments.map_err(MaterializeError::Write)?);
+    Ok(written)
+}
+
+fn create(connection: &Connection, write: &TableWrite<'_>) -> Result<Written, EngineError> {
+    let (lake, schema) = (quote(write.lake), quote(&write.target.schema));
+    connection.execute(&format!("CREATE SCHEMA IF NOT EXISTS {lake}.{schema}"))?;
+    connection.execute(&create_statement(write))?;
+    Ok(Written { wrote_rows: true, ..Written::default() })
+}
+
+fn create_statement(write: &TableWrite<'_>) -> String {
+    let table = write.target.qualified(write.lake);
+    format!("CREATE TABLE {table} AS SELECT {} FROM {}", select_list(&write.result.columns), write.result.table)
+}
+
+fn refill(connection: &Connection, write: &TableWrite<'_>) -> Result<Written, EngineError> {
+    let table = write.target.qualified(write.lake);
+    let stored: Vec<Column> = write
+        .result
+        .columns
+        .iter()
+        .map(|column| Column { name: column.name.clone(), type_name: stored_type(&column.type_name) })
+        .collect();
+    let evolution = Evolution::between(&describe(connection, &table)?, &stored);
+    if evolution.is_none() && holds_same_rows(connection, &table, write.result)? {
+        return Ok(Written::default());
+    }
+    for statement in evolution.statements(&table) {
+        connection.execute(&statement)?;
+    }
+    for statement in refill_statements(&table, write.result) {
+        connection.execute(&statement)?;
+    }
+    let warnings = evolution.warning().into_iter().collect();
+    Ok(Written { evolution, wrote_rows: true, warnings })
+}
+
+fn refill_statements(table: &str, result: &ModelResult) -> [String; 2] {
+    [
+        format!("TRUNCATE {table}"),
+        format!("INSERT INTO {table} BY NAME SELECT {} FROM {}", select_list(&result.columns), result.table),
+    ]
+}
+
+/// Whether table and result are equal as multisets: as many rows, and none of the result's is missing.
+fn holds_same_rows(connection: &Connection, table: &str, result: &ModelResult) -> Result<bool, EngineError> {
+    let count = connection.query_value(&format!("SELECT count(*) FROM {table}"))?;
+    if count.as_i64() != Some(result.rows) {
+        return Ok(false);
+    }
+    let names: Vec<String> = result.columns.iter().map(|column| quote(&column.name)).collect();
+    let sql = format!(
+        "SELECT NOT EXISTS (SELECT {new} FROM {} EXCEPT ALL SELECT {old} FROM {table})",
+        result.table,
+        new = select_list(&result.columns),
+        old = names.join(", "),
+    );
+    Ok(connection.query_value(&sql)?.as_bool() == Some(true))
+}
+
+/// The result's columns as the lake stores them.
+fn select_list(columns: &[Column]) -> String {
+    let item = |column: &Column| {
+        let (name, stored) = (quote(&column.name), stored_type(&column.type_name));
+        if stored == column.type_name { name } else { format!("{name}::{stored} AS {name}") }
+    };
+    columns.iter().map(item).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use types::{Column, Target};
+
+    use super::{TableWrite, create_statement, refill_statements};
+    use crate::ModelResult;
+
+    #[test]
+    fn the_sql_of_kind_table() {
+        let target = Target::new("mart", "order");
+        let columns = [("id", "BIGINT"), ("to\"tal", "HUGEINT")];
+        let columns = columns.map(|(name, type_name)| Column { name: name.into(), type_name: type_name.into() }).to_vec();
+        let result = ModelResult { table: "temp.main.\"tmp_mart_order\"".into(), columns, rows: 0 };
+        let write =
+            TableWrite { lake: "lake", target: &target, exists: false, result: &result, description: None, docs: &[] };
+        assert_eq!(
+            create_statement(&write),
+            r#"CREATE TABLE "lake"."mart"."order" AS SELECT "id", "to""tal"::DECIMAL(38,0) AS "to""tal" FROM temp.main."tmp_mart_order""#
+        );
+        assert_eq!(
+            refill_statements("t", &result),
+            [
+                "TRUNCATE t",
+                r#"INSERT INTO t BY NAME SELECT "id", "to""tal"::DECIMAL(38,0) AS "to""tal" FROM temp.main."tmp_mart_order""#
+            ]
+        );
+    }
+}

@@ -1,0 +1,161 @@
+//! What stops a run, or one model of it.
+
+use std::path::PathBuf;
+
+use engine::EngineError;
+use materialize::MaterializeError;
+use model::Finding;
+use plan::{Cycle, DecisionError};
+use project::ProjectError;
+use types::{Code, Diagnose, Place};
+
+/// An error of a run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The project's files.
+    #[error(transparent)]
+    Project(#[from] ProjectError),
+    /// The engine, outside of the user's SQL.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// A model file.
+    #[error("load models: {0}")]
+    Model(Box<Finding>),
+    /// A statement of a configuration file.
+    #[error("load {file}: {error}")]
+    Config {
+        /// The file as messages name it.
+        file: String,
+        /// The engine's answer, redacted.
+        error: EngineError,
+        /// Where in the file.
+        place: Box<Place>,
+    },
+    /// `catalog.sql` does not attach what it must.
+    #[error("{message}")]
+    Catalog {
+        /// What is wrong.
+        message: String,
+        /// What to do.
+        help: String,
+    },
+    /// Models depend on each other.
+    #[error(transparent)]
+    Cycle(#[from] Cycle),
+    /// No such model.
+    #[error("model not found: {name}")]
+    ModelNotFound {
+        /// As given.
+        name: String,
+        /// The closest target there is.
+        suggestion: Option<String>,
+    },
+    /// Another process runs the project.
+    #[error("another run of this project is active{}, waited {waited_s} s for it", holder.map_or_else(String::new, |pid| format!(" (process {pid})")))]
+    Busy {
+        /// The other process, where the system tells.
+        holder: Option<u32>,
+        /// Seconds waited.
+        waited_s: u64,
+    },
+    /// The run type could not be decided.
+    #[error(transparent)]
+    Decision(#[from] DecisionError),
+    /// A model's SQL was refused.
+    #[error("{}", error.cleaned())]
+    Statement {
+        /// The engine's answer.
+        error: MaterializeError,
+        /// Where in the model file.
+        place: Option<Box<Place>>,
+    },
+    /// Something of the model's header or SQL that only a run checks.
+    #[error("{message}")]
+    Refused {
+        /// Its code.
+        code: Code,
+        /// What is wrong.
+        message: String,
+        /// What to do.
+        help: String,
+        /// Where in the model file.
+        place: Box<Place>,
+    },
+    /// Other writers kept changing the lake.
+    #[error("the lake is being changed by another writer, gave up after {attempts} attempts: {message}")]
+    Conflict {
+        /// Attempts made.
+        attempts: u32,
+        /// The engine's last answer.
+        message: String,
+    },
+    /// The run was interrupted.
+    #[error("interrupted")]
+    Interrupted,
+    /// A temporary folder cannot be used.
+    #[error("temporary folder {}: {cause}", path.display())]
+    TempFolder {
+        /// The folder.
+        path: PathBuf,
+        /// The system's reason.
+        cause: String,
+    },
+}
+
+impl From<Finding> for RunError {
+    fn from(finding: Finding) -> Self {
+        Self::Model(Box::new(finding))
+    }
+}
+
+impl Diagnose for RunError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Project(error) => error.code(),
+            Self::Engine(error) => error.code(),
+            Self::Model(finding) => finding.code(),
+            Self::Config { .. } => Code::ConfigSql,
+            Self::Catalog { .. } => Code::CatalogAttach,
+            Self::Cycle(cycle) => cycle.code(),
+            Self::ModelNotFound { .. } => Code::ModelNotFound,
+            Self::Busy { .. } => Code::ProjectBusy,
+            Self::Decision(_) => Code::RecordedCommit,
+            Self::Statement { error, .. } => error.code(),
+            Self::Refused { code, .. } => *code,
+            Self::Conflict { .. } => Code::LakeConflict,
+            Self::Interrupted => Code::Interrupted,
+            Self::TempFolder { .. } => Code::ProjectFile,
+        }
+    }
+
+    fn help(&self) -> String {
+        match self {
+            Self::Project(error) => error.help(),
+            Self::Engine(error) => error.help(),
+            Self::Model(finding) => finding.help(),
+            Self::Config { file, .. } => format!("correct the statement in config/{file}"),
+            Self::Catalog { help, .. } | Self::Refused { help, .. } => help.clone(),
+            Self::Cycle(cycle) => cycle.help(),
+            Self::ModelNotFound { suggestion: Some(other), .. } => format!("did you mean `{other}`?"),
+            Self::ModelNotFound { suggestion: None, .. } => {
+                "name a target (schema.table) of models/, or the path of a .sql file".into()
+            }
+            Self::Busy { .. } => "wait until it has ended, or wait longer with --state-wait 10m".into(),
+            Self::Decision(_) => "another tool changed the lake's table main._ondatra_registry; delete the model's row there to build it again".into(),
+            Self::Statement { error, .. } => error.help(),
+            Self::Conflict { .. } => "run again when the other writer has finished".into(),
+            Self::Interrupted => EngineError::Interrupted.help(),
+            Self::TempFolder { .. } => "set TMPDIR to a folder that can be written to".into(),
+        }
+    }
+
+    fn place(&self) -> Option<&Place> {
+        match self {
+            Self::Project(error) => error.place(),
+            Self::Model(finding) => finding.place(),
+            Self::Config { place, .. } | Self::Refused { place, .. } => Some(place),
+            Self::Statement { place, .. } => place.as_deref(),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What a run tells while it goes on and when it has ended.
+
+use std::time::Duration;
+
+use types::{Kind, RunType, Target};
+
+use crate::RunError;
+
+/// How a model ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// It ran.
+    Ok,
+    /// There was nothing to do, or an upstream model failed.
+    Skip,
+    /// It failed.
+    Failed,
+}
+
+/// What became of one model.
+#[derive(Debug)]
+pub struct ModelOutcome {
+    /// The model.
+    pub target: Target,
+    /// Its kind.
+    pub kind: Kind,
+    /// The run type; `None` if it failed before it was decided.
+    pub run_type: Option<RunType>,
+    /// Why; empty for a model below a failed one.
+    pub reason: String,
+    /// Rows of the result.
+    pub rows: i64,
+    /// Time spent.
+    pub duration: Duration,
+    /// Why it failed.
+    pub error: Option<RunError>,
+    /// Texts for the user.
+    pub warnings: Vec<String>,
+}
+
+impl ModelOutcome {
+    /// How it ended: an error wins, then a skip.
+    pub fn status(&self) -> Status {
+        match (&self.error, self.run_type) {
+            (Some(_), _) => Status::Failed,
+            (None, Some(RunType::Skip)) => Status::Skip,
+            _ => Status::Ok,
+        }
+    }
+}
+
+/// Receives what happens, as it happens.
+pub trait Observer {
+    /// The run begins; `models` is how many there are.
+    fn started(&mut self, models: usize);
+    /// A model's turn begins.
+    fn model_started(&mut self, target: &Target);
+    /// A model's turn is over.
+    fn model_finished(&mut self, outcome: &ModelOutcome);
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct RunSummary {
+    /// Id shared by the commits of the run.
+    pub dag_run_id: String,
+    /// One outcome for every model that had its turn, in that order.
+    pub outcomes: Vec<ModelOutcome>,
+    /// Time of the whole run.
+    pub duration: Duration,
+    /// Whether it was stopped before every model had its turn.
+    pub interrupted: bool,
+}
+
+impl RunSummary {
+    /// Number of models that ended in `status`.
+    pub fn count(&self, status: Status) -> usize {
+        self.outcomes.iter().filter(|outcome| outcome.status() == status).count()
+    }
+
+    /// Rows of all models.
+    pub fn rows(&self) -> i64 {
+        self.outcomes.iter().map(|outcome| outcome.rows).sum()
+    }
+}

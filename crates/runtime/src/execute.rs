@@ -1,0 +1,268 @@
+//! One model's run: one transaction, one snapshot (chapter 02 §0).
+
+use std::time::{Duration, Instant};
+
+use engine::{LakeFacts, Pins, registry_statements};
+use jiff::Timestamp;
+use materialize::{MaterializeError, ModelResult, TableWrite, Written, build_result, drop_result, write_table};
+use model::{Extension, LimitWord, find_limit, schema_hash};
+use types::{Code, CommitInfo, Decision, RunType, Step, StepStatus, literal, quote};
+
+use crate::git::GitInfo;
+use crate::not_yet::check_supported;
+use crate::planning::PlannedModel;
+use crate::session::current_snapshot;
+use crate::variables::NO_CURSOR;
+use crate::{Cancellation, RunError, Session};
+
+/// Attempts at one model's transaction while other writers get in the way.
+const ATTEMPTS_MAX: u32 = 6;
+
+/// What all models of a run share.
+pub(crate) struct RunContext<'a> {
+    pub session: &'a Session,
+    pub cancellation: &'a Cancellation,
+    pub dag_run_id: &'a str,
+    pub git: &'a GitInfo,
+}
+
+/// What a committed run of a model did.
+pub(crate) struct Executed {
+    /// The run type as reported: a change of columns may alter it (chapter 02 §5.2).
+    pub run_type: RunType,
+    pub rows: i64,
+    pub warnings: Vec<String>,
+    /// JSON of the commit, for the facts.
+    pub commit_info: String,
+}
+
+/// Runs a model and commits it, or leaves no trace of it.
+pub(crate) fn execute(
+    context: &RunContext<'_>,
+    planned: &PlannedModel,
+    decision: &Decision,
+    facts: &mut LakeFacts,
+) -> Result<Executed, RunError> {
+    check_supported(&planned.model)?;
+    check_limit(planned)?;
+    load_extensions(context, planned)?;
+    let mut attempt = 1;
+    loop {
+        let result = try_once(context, planned, decision, facts);
+        // The model's own error counts, not what may go wrong while cleaning up after it.
+        let dropped = drop_result(&context.session.connection, planned.target());
+        match result {
+            Err(Failure::Conflict(_)) if attempt < ATTEMPTS_MAX => {
+                context.cancellation.check()?;
+                std::thread::sleep(pause(attempt));
+                attempt += 1;
+                facts.refresh(&context.session.connection)?;
+            }
+            Err(Failure::Conflict(message)) => return Err(RunError::Conflict { attempts: attempt, message }),
+            Err(Failure::Final(error)) => return Err(error),
+            Ok(executed) => {
+                dropped?;
+                return Ok(executed);
+            }
+        }
+    }
+}
+
+enum Failure {
+    Conflict(String),
+    Final(RunError),
+}
+
+impl<E: Into<RunError>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        match error.into() {
+            RunError::Engine(error) if error.is_conflict() => Self::Conflict(error.cleaned()),
+            RunError::Statement { error, .. } if error.is_conflict() => Self::Conflict(error.cleaned()),
+            other => Self::Final(other),
+        }
+    }
+}
+
+/// Grows with the attempts, and differs between processes that got in each other's way.
+fn pause(attempt: u32) -> Duration {
+    let jitter = u64::from(std::process::id() % 7) * 5;
+    Duration::from_millis(20 * 2_u64.pow(attempt) + jitter)
+}
+
+fn try_once(
+    context: &RunContext<'_>,
+    planned: &PlannedModel,
+    decision: &Decision,
+    facts: &LakeFacts,
+) -> Result<Executed, Failure> {
+    let connection = &context.session.connection;
+    context.cancellation.check()?;
+    connection.execute(NO_CURSOR)?;
+    connection.execute("BEGIN")?;
+    let written = context
+        .cancellation
+        .interruptible(connection.interrupt_handle(), || write(context, planned, decision, facts));
+    let committed = written.and_then(|executed| {
+        context.cancellation.check()?;
+        connection.execute("COMMIT")?;
+        Ok(executed)
+    });
+    if committed.is_err() {
+        // A COMMIT after a failed statement would report success and roll back, so it is never sent. After
+        // a failed COMMIT there is no transaction left, and this says so: nothing to do about it.
+        let _ = connection.execute("ROLLBACK");
+    }
+    committed
+}
+
+/// Everything between BEGIN and COMMIT.
+fn write(
+    context: &RunContext<'_>,
+    planned: &PlannedModel,
+    decision: &Decision,
+    facts: &LakeFacts,
+) -> Result<Executed, Failure> {
+    let (session, model) = (context.session, &planned.model);
+    let (connection, target) = (&session.connection, planned.target());
+    let mut steps = Steps::begin();
+    let read_snapshot = current_snapshot(connection, &session.lake)?;
+    let failed = |error| statement_error(planned, error);
+    let result = build_result(connection, target, model.sql()).map_err(failed)?;
+    steps.done("query");
+    let exists = facts.tables.contains_key(&target.key());
+    let table_write = TableWrite {
+        lake: &session.lake,
+        target,
+        exists,
+        result: &result,
+        description: model.description.as_deref(),
+        docs: &model.columns,
+    };
+    let written = write_table(connection, &table_write).map_err(failed)?;
+    steps.done("write");
+    let run_type = written.evolution.reported_run_type().unwrap_or(decision.run_type);
+    let info = commit_info(context, planned, run_type, &result, read_snapshot, steps);
+    // Plain data with text keys: it cannot fail to serialize.
+    let commit_info = serde_json::to_string(&info).unwrap_or_default();
+    record(session, planned, &commit_info, facts)?;
+    let Written { mut warnings, .. } = written;
+    warnings.splice(0..0, planned.warnings.iter().cloned());
+    Ok(Executed { run_type, rows: result.rows, warnings, commit_info })
+}
+
+/// Puts the commit's description into the transaction: for the snapshot, and for the registry, which
+/// survives the snapshot.
+fn record(session: &Session, planned: &PlannedModel, commit_info: &str, facts: &LakeFacts) -> Result<(), Failure> {
+    let (connection, target) = (&session.connection, planned.target().to_string());
+    let kind = planned.model.kind.as_str();
+    for statement in registry_statements(&session.lake, &target, kind, commit_info, facts.registry_exists) {
+        connection.execute(&statement)?;
+    }
+    connection.execute(&format!(
+        "CALL {}.set_commit_message('ondatrasql', {}, extra_info => {})",
+        quote(&session.lake),
+        literal(&format!("Pipeline run: {target}")),
+        literal(commit_info)
+    ))?;
+    Ok(())
+}
+
+fn commit_info(
+    context: &RunContext<'_>,
+    planned: &PlannedModel,
+    run_type: RunType,
+    result: &ModelResult,
+    read_snapshot: i64,
+    steps: Steps,
+) -> CommitInfo {
+    let end = Timestamp::now();
+    let seconds = |time: Timestamp| time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    CommitInfo {
+        model: planned.target().to_string(),
+        kind: planned.model.kind.to_string(),
+        run_type: run_type.to_string(),
+        sql_hash: planned.hash.clone(),
+        schema_hash: schema_hash(&result.columns),
+        columns: result.columns.clone(),
+        depends: Some(planned.depends.clone().into()),
+        rows_affected: result.rows,
+        read_snapshot: Some(read_snapshot),
+        dag_run_id: context.dag_run_id.to_owned(),
+        source_file: planned.model.path.display().to_string(),
+        start_time: seconds(steps.started),
+        end_time: seconds(end),
+        duration_ms: milliseconds(steps.clock.elapsed()),
+        duckdb_version: Pins::read().version.to_owned(),
+        steps: steps.steps,
+        git_commit: context.git.commit.clone(),
+        git_branch: context.git.branch.clone(),
+        git_repo_url: context.git.repo_url.clone(),
+    }
+}
+
+/// The steps of one transaction, timed.
+struct Steps {
+    started: Timestamp,
+    clock: Instant,
+    last: Instant,
+    steps: Vec<Step>,
+}
+
+impl Steps {
+    fn begin() -> Self {
+        let now = Instant::now();
+        Self { started: Timestamp::now(), clock: now, last: now, steps: Vec::new() }
+    }
+
+    fn done(&mut self, name: &str) {
+        let duration_ms = milliseconds(self.last.elapsed());
+        self.last = Instant::now();
+        self.steps.push(Step { name: name.to_owned(), duration_ms, status: StepStatus::Ok });
+    }
+}
+
+fn milliseconds(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}
+
+fn statement_error(planned: &PlannedModel, error: MaterializeError) -> RunError {
+    let place = error.offset().map(|offset| Box::new(planned.model.sql_place(offset)));
+    RunError::Statement { error, place }
+}
+
+fn check_limit(planned: &PlannedModel) -> Result<(), RunError> {
+    let Some((word, offset)) = planned.tree.as_ref().ok().and_then(find_limit) else { return Ok(()) };
+    let word = if word == LimitWord::Limit { "LIMIT" } else { "OFFSET" };
+    Err(RunError::Refused {
+        code: Code::Limit,
+        message: format!("{word} is not allowed in pipeline models"),
+        help: "look at a few rows with `ondatrasql query TABLE --limit N`; to keep some rows, number them with \
+               ROW_NUMBER() and filter"
+            .into(),
+        place: Box::new(planned.model.sql_place(offset.unwrap_or(0))),
+    })
+}
+
+fn load_extensions(context: &RunContext<'_>, planned: &PlannedModel) -> Result<(), RunError> {
+    for written in &planned.model.extensions {
+        let refused = |message: String, help: &str| RunError::Refused {
+            code: Code::DirectiveValue,
+            message,
+            help: help.into(),
+            place: Box::new(planned.model.place(written.span.clone())),
+        };
+        let extension = Extension::parse(&written.value)
+            .map_err(|message| refused(message, "names are lower-case letters, digits and `_`"))?;
+        let from = extension.repository.as_deref().map_or_else(String::new, |from| format!(" FROM {}", literal(from)));
+        let connection = &context.session.connection;
+        let load = format!("LOAD {}", extension.name);
+        connection
+            .execute(&load)
+            .or_else(|_| connection.execute(&format!("INSTALL {}{from}; {load}", extension.name)))
+            .map_err(|error| {
+                let message = format!("load extension {}: {}", extension.name, error.cleaned());
+                refused(message, "put the extension's file into the extension folder, or connect to the internet once")
+            })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! From models and the lake's facts to planned models: dependencies, order, run types.
+
+use std::collections::BTreeMap;
+
+use engine::{Connection, EngineError, EngineParser, LakeFacts, Value};
+use model::{Finding, Model, Reference, Rule, SqlParser, SyntaxTree, TreeError, definition_hash, references};
+use plan::{DependencyState, LastCommit, ModelFacts, Names, decide, depends_on, order};
+use types::{Decision, Target};
+
+use crate::{RunError, Session};
+
+/// A model with what planning found out about it.
+pub(crate) struct PlannedModel {
+    pub model: Model,
+    pub tree: Result<SyntaxTree, TreeError>,
+    /// Names it depends on, as they spell themselves.
+    pub depends: Vec<String>,
+    pub hash: String,
+    /// Texts for the user.
+    pub warnings: Vec<String>,
+}
+
+impl PlannedModel {
+    pub fn target(&self) -> &Target {
+        &self.model.target
+    }
+
+    /// Whether it reads the table with this lower-case name.
+    pub fn reads(&self, key: &str) -> bool {
+        self.depends.iter().any(|name| name.to_lowercase() == key)
+    }
+}
+
+/// Plans `models`; the order is that of `models`.
+pub(crate) fn plan_models(
+    session: &Session,
+    facts: &LakeFacts,
+    models: Vec<Model>,
+    all_targets: &[Target],
+) -> Result<Vec<PlannedModel>, RunError> {
+    let parser = EngineParser(&session.connection);
+    let statements: Vec<&str> = models.iter().map(Model::sql).collect();
+    let trees = parser.trees(&statements);
+    if let Some(finding) = models.iter().zip(&trees).find_map(|(model, tree)| syntax_finding(model, tree)) {
+        return Err(finding.into());
+    }
+    let mut names = known_names(session, facts, all_targets);
+    if trees.iter().flatten().any(calls_unknown_function) {
+        names.macros = table_macros(&session.connection)?;
+    }
+    let planned = models.into_iter().zip(trees).map(|(model, tree)| {
+        let (depends, warning) = depends_on(model.sql(), &tree, &names, &parser);
+        let hash = definition_hash(&model, &session.definitions);
+        PlannedModel { model, tree, depends, hash, warnings: warning.into_iter().collect() }
+    });
+    Ok(planned.collect())
+}
+
+/// Sorts into run order; an error names a cycle.
+pub(crate) fn sort(mut planned: Vec<PlannedModel>) -> Result<Vec<PlannedModel>, RunError> {
+    let targets: Vec<Target> = planned.iter().map(|planned| planned.target().clone()).collect();
+    let edges = planned.iter().map(|planned| {
+        let on = planned.depends.iter().map(|name| name.to_lowercase()).collect();
+        (planned.target().key(), on)
+    });
+    let edges: BTreeMap<String, Vec<String>> = edges.collect();
+    let rank: BTreeMap<String, usize> =
+        order(&targets, &edges)?.iter().enumerate().map(|(at, target)| (target.key(), at)).collect();
+    planned.sort_by_key(|planned| rank.get(&planned.target().key()).copied());
+    Ok(planned)
+}
+
+/// What a run does with the model, from the facts as they are.
+pub(crate) fn decide_run(planned: &PlannedModel, facts: &LakeFacts) -> Result<Decision, RunError> {
+    let key = planned.target().key();
+    let last_commit = facts.commits.get(&key).map(|row| LastCommit::read(&row.target, &row.commit_info)).transpose()?;
+    let since = last_commit.as_ref().and_then(|commit| commit.read_snapshot);
+    let model_facts = ModelFacts {
+        kind: planned.model.kind,
+        fetch: planned.model.fetch,
+        hash: &planned.hash,
+        table_exists: facts.tables.contains_key(&key),
+        last_commit: last_commit.as_ref(),
+    };
+    Ok(decide(&model_facts, |name| dependency_state(name, since, facts)))
+}
+
+fn dependency_state(name: &str, since: Option<i64>, facts: &LakeFacts) -> DependencyState {
+    let key = name.to_lowercase();
+    let Some(since) = since.filter(|&snapshot| facts.is_retained(snapshot)) else {
+        return DependencyState::Unverifiable;
+    };
+    let changed = match (facts.views.get(&key), facts.tables.get(&key)) {
+        // What a view reads is recorded as dependencies of their own.
+        (Some(view), _) => view.since > since,
+        (None, Some(table)) => facts.changed_since(table, since),
+        (None, None) => return DependencyState::Unverifiable,
+    };
+    if changed { DependencyState::Changed } else { DependencyState::Unchanged }
+}
+
+fn syntax_finding(model: &Model, tree: &Result<SyntaxTree, TreeError>) -> Option<Finding> {
+    let Err(TreeError::Syntax { message, offset }) = tree else { return None };
+    let place = model.sql_place(offset.unwrap_or(0));
+    Some(Finding::new(Rule::Syntax, place, message.clone(), "correct the SQL; it is DuckDB's dialect"))
+}
+
+fn known_names(session: &Session, facts: &LakeFacts, targets: &[Target]) -> Names {
+    let tables = facts.tables.iter().map(|(key, table)| (key.clone(), format!("{}.{}", table.schema, table.name)));
+    let models = targets.iter().map(|target| (target.key(), target.to_string()));
+    Names {
+        lake: session.lake.clone(),
+        tables: tables.chain(models).collect(),
+        views: facts.views.iter().map(|(key, view)| (key.clone(), view.sql.clone())).collect(),
+        catalogs: session.catalogs.iter().map(|name| name.to_lowercase()).collect(),
+        macros: BTreeMap::new(),
+    }
+}
+
+/// Whether a query calls a table function that may be a macro of the project's.
+fn calls_unknown_function(tree: &SyntaxTree) -> bool {
+    references(tree).iter().any(|reference| {
+        matches!(reference, Reference::Function { name, .. } if !name.starts_with("read_") && name != "range" && name != "unnest")
+    })
+}
+
+fn table_macros(connection: &Connection) -> Result<BTreeMap<String, String>, EngineError> {
+    let sql = "SELECT lower(function_name), macro_definition FROM duckdb_functions() \
+               WHERE function_type = 'table_macro' AND NOT internal AND macro_definition IS NOT NULL";
+    let entry = |row: Vec<Value>| match &row[..] {
+        [Value::Text(name), Value::Text(definition)] => Some((name.clone(), definition.clone())),
+        _ => None,
+    };
+    Ok(connection.query(sql)?.into_values().filter_map(entry).collect())
+}

@@ -1,0 +1,184 @@
+//! A run of all models, or of one.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use engine::LakeFacts;
+use jiff::Timestamp;
+use model::Model;
+use plan::Cycle;
+use project::{Environment, check_state_key, find_model_files, read_config};
+use types::{Decision, Reason, RunType, Target};
+
+use crate::execute::{RunContext, execute};
+use crate::git::git_info;
+use crate::planning::{PlannedModel, decide_run, plan_models, sort};
+use crate::{
+    Cancellation, ModelOutcome, Observer, ProjectLock, RunError, RunSummary, Session, SessionOptions, Status,
+    load_models, select_model,
+};
+
+/// What to run, and with what.
+pub struct RunOptions {
+    /// The project's root; the process must be in it, as the engine resolves paths against its folder.
+    pub root: PathBuf,
+    /// The folder the command was started in.
+    pub cwd: PathBuf,
+    /// Variables for the configuration.
+    pub environment: Environment,
+    /// The one model to run, as given; all without it.
+    pub model: Option<String>,
+    /// How long to wait for another run to end.
+    pub state_wait: Duration,
+    /// For the session.
+    pub session: SessionOptions,
+    /// To stop it.
+    pub cancellation: Cancellation,
+}
+
+/// Runs the project, or one model of it. Errors are those that stop everything before the first model;
+/// what becomes of a model is in its outcome.
+pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSummary, RunError> {
+    let clock = Instant::now();
+    let config = read_config(&options.root, &options.environment)?;
+    check_state_key(&options.root, &options.environment)?;
+    let models = match &options.model {
+        Some(operand) => vec![select_model(&options.root, &options.cwd, operand)?],
+        None => load_models(&options.root)?,
+    };
+    let dag_run_id = dag_run_id(Timestamp::now());
+    if models.is_empty() {
+        observer.started(0);
+        return Ok(RunSummary { dag_run_id, outcomes: Vec::new(), duration: clock.elapsed(), interrupted: false });
+    }
+    let _lock = ProjectLock::take(&options.root, options.state_wait, &options.cancellation)?;
+    let session = Session::open(config, &options.session)?;
+    let git = git_info(&options.root);
+    let context = RunContext { session: &session, cancellation: &options.cancellation, dag_run_id: &dag_run_id, git: &git };
+    let mut facts = LakeFacts::read(&session.connection, &session.lake)?;
+    let planned = plan(options, &session, &facts, models)?;
+    observer.started(planned.len());
+    let mut turns = Turns::new(&planned, &facts)?;
+    for planned in &planned {
+        if options.cancellation.check().is_err() {
+            break;
+        }
+        observer.model_started(planned.target());
+        let outcome = turns.take(&context, planned, &mut facts);
+        observer.model_finished(&outcome);
+        turns.outcomes.push(outcome);
+    }
+    let interrupted = options.cancellation.check().is_err();
+    Ok(RunSummary { dag_run_id, outcomes: turns.outcomes, duration: clock.elapsed(), interrupted })
+}
+
+fn plan(options: &RunOptions, session: &Session, facts: &LakeFacts, models: Vec<Model>) -> Result<Vec<PlannedModel>, RunError> {
+    let Some(_) = options.model else {
+        let targets: Vec<Target> = models.iter().map(|model| model.target.clone()).collect();
+        return sort(plan_models(session, facts, models, &targets)?);
+    };
+    // One model alone: no graph, but the names of the others still tell models from missing tables.
+    let targets = find_model_files(&options.root)?.into_iter().filter_map(|source| source.target.ok());
+    let targets: Vec<Target> = targets.collect();
+    let planned = plan_models(session, facts, models, &targets)?;
+    match planned.iter().find(|planned| planned.reads(&planned.target().key())) {
+        Some(planned) => Err(Cycle(vec![planned.target().clone()]).into()),
+        None => Ok(planned),
+    }
+}
+
+/// The state of a run between models.
+struct Turns {
+    /// Decisions made in one batch at the start, by lower-case target.
+    decisions: std::collections::BTreeMap<String, Decision>,
+    /// Models that ran, in lower case: the decisions of their readers are made again.
+    ran: BTreeSet<String>,
+    /// Models that failed, or whose upstream did.
+    failed: BTreeSet<String>,
+    /// Whether a commit was made since the facts were read.
+    stale: bool,
+    outcomes: Vec<ModelOutcome>,
+}
+
+impl Turns {
+    fn new(planned: &[PlannedModel], facts: &LakeFacts) -> Result<Self, RunError> {
+        let decide = |planned: &PlannedModel| Ok((planned.target().key(), decide_run(planned, facts)?));
+        let decisions = planned.iter().map(decide).collect::<Result<_, RunError>>()?;
+        Ok(Self { decisions, ran: BTreeSet::new(), failed: BTreeSet::new(), stale: false, outcomes: Vec::new() })
+    }
+
+    fn take(&mut self, context: &RunContext<'_>, planned: &PlannedModel, facts: &mut LakeFacts) -> ModelOutcome {
+        let clock = Instant::now();
+        let key = planned.target().key();
+        let mut outcome = ModelOutcome {
+            target: planned.target().clone(),
+            kind: planned.model.kind,
+            run_type: None,
+            reason: String::new(),
+            rows: 0,
+            duration: Duration::ZERO,
+            error: None,
+            warnings: Vec::new(),
+        };
+        if planned.depends.iter().any(|name| self.failed.contains(&name.to_lowercase())) {
+            outcome.run_type = Some(RunType::Skip);
+            outcome.warnings.push("skipped: upstream model failed".into());
+            self.failed.insert(key);
+        } else if let Err(error) = self.decide_and_execute(context, planned, facts, &mut outcome) {
+            outcome.error = Some(error);
+            self.failed.insert(key);
+        } else if outcome.status() == Status::Ok {
+            self.ran.insert(key);
+        }
+        outcome.duration = clock.elapsed();
+        outcome
+    }
+
+    fn decide_and_execute(
+        &mut self,
+        context: &RunContext<'_>,
+        planned: &PlannedModel,
+        facts: &mut LakeFacts,
+        outcome: &mut ModelOutcome,
+    ) -> Result<(), RunError> {
+        let decision = self.decide(context, planned, facts)?;
+        outcome.run_type = Some(decision.run_type);
+        outcome.reason = decision.reason.to_string();
+        if decision.run_type == RunType::Skip {
+            return Ok(());
+        }
+        let executed = execute(context, planned, &decision, facts)?;
+        self.stale = true;
+        facts.record_commit(&planned.target().to_string(), executed.commit_info);
+        outcome.run_type = Some(executed.run_type);
+        outcome.rows = executed.rows;
+        outcome.warnings = executed.warnings;
+        Ok(())
+    }
+
+    /// The decision made at the start, or a new one if a model that this one reads has run since.
+    fn decide(&mut self, context: &RunContext<'_>, planned: &PlannedModel, facts: &mut LakeFacts) -> Result<Decision, RunError> {
+        let first = self.decisions.get(&planned.target().key());
+        let upstream_ran = planned.depends.iter().any(|name| self.ran.contains(&name.to_lowercase()));
+        let settled = |decision: &Decision| matches!(decision.reason, Reason::FirstRun | Reason::SqlChanged);
+        match first {
+            Some(decision) if !upstream_ran || settled(decision) => Ok(decision.clone()),
+            _ => {
+                if std::mem::take(&mut self.stale) {
+                    facts.refresh(&context.session.connection)?;
+                }
+                decide_run(planned, facts)
+            }
+        }
+    }
+}
+
+/// `YYYYMMDD-HHMMSS-<6 hex>`, UTC.
+fn dag_run_id(now: Timestamp) -> String {
+    let mut random = [0; 3];
+    // Without random bytes the time alone still tells runs apart.
+    let _ = getrandom::fill(&mut random);
+    let [a, b, c] = random;
+    format!("{}-{a:02x}{b:02x}{c:02x}", now.strftime("%Y%m%d-%H%M%S"))
+}

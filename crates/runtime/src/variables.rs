@@ -1,0 +1,38 @@
+//! The variables and functions that the runtime gives to SQL (chapter 01 §2.4).
+
+use types::{literal, quote};
+
+/// Variables that are known before anything is attached.
+pub(crate) fn run_variables(unix_seconds: i64, random: u32) -> String {
+    format!(
+        "SET VARIABLE ondatra_run_time = make_timestamp({unix_seconds} * 1000000);\n\
+         SET VARIABLE ondatra_load_id = {};\n",
+        literal(&format!("{unix_seconds}_{random}"))
+    )
+}
+
+/// Functions that return them; they live in the `memory` database, which is current at this point.
+pub(crate) const FUNCTIONS: &str = "\
+    CREATE MACRO memory.main.ondatra_now() AS getvariable('ondatra_run_time');\n\
+    CREATE MACRO memory.main.ondatra_load_id() AS getvariable('ondatra_load_id');\n\
+    CREATE MACRO memory.main.last_snapshot() AS getvariable('curr_snapshot');\n\
+    CREATE MACRO memory.main.prev_snapshot() AS getvariable('prev_snapshot');\n\
+    CREATE MACRO memory.main.dag_start_snapshot() AS getvariable('dag_start_snapshot');\n";
+
+/// What needs the lake: the function that asks it, and the snapshot variables.
+pub(crate) fn snapshot_variables(lake: &str) -> String {
+    let current = format!("(SELECT id FROM {}.current_snapshot())", quote(lake));
+    format!(
+        "CREATE MACRO memory.main.ondatra_current_snapshot() AS {current};\n\
+         SET VARIABLE curr_snapshot = {current}::BIGINT;\n\
+         SET VARIABLE prev_snapshot = greatest(getvariable('curr_snapshot') - 1, 0)::BIGINT;\n\
+         SET VARIABLE dag_start_snapshot = getvariable('curr_snapshot');\n"
+    )
+}
+
+/// The cursor variables for a model without `@incremental`: nothing of an earlier model may leak.
+pub(crate) const NO_CURSOR: &str = "\
+    SET VARIABLE incr_last_value = NULL::VARCHAR;\n\
+    SET VARIABLE incr_last_run = NULL::VARCHAR;\n\
+    SET VARIABLE incr_cursor = NULL::VARCHAR;\n\
+    SET VARIABLE incr_is_backfill = NULL::BOOLEAN;\n";
