@@ -116,7 +116,7 @@ impl LakeFacts {
     fn read_tables(&mut self, connection: &Connection, metadata: &str) -> Result<(), EngineError> {
         let sql = format!(
             "SELECT t.table_id, s.schema_name, t.table_name, t.begin_snapshot, \
-             greatest(max(c.begin_snapshot), max(c.end_snapshot), t.begin_snapshot) \
+             max(greatest(c.begin_snapshot, c.end_snapshot)) \
              FROM {metadata}.ducklake_table t \
              JOIN {metadata}.ducklake_schema s ON s.schema_id = t.schema_id AND s.end_snapshot IS NULL \
              LEFT JOIN {metadata}.ducklake_column c ON c.table_id = t.table_id \

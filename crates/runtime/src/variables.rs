@@ -5,7 +5,7 @@ use types::{literal, quote};
 /// Variables that are known before anything is attached.
 pub(crate) fn run_variables(unix_seconds: i64, random: u32) -> String {
     format!(
-        "SET VARIABLE ondatra_run_time = make_timestamp({unix_seconds} * 1000000);\n\
+        "SET VARIABLE ondatra_run_time = make_timestamp({unix_seconds}000000);\n\
          SET VARIABLE ondatra_load_id = {};\n",
         literal(&format!("{unix_seconds}_{random}"))
     )

@@ -1,0 +1,234 @@
+//! The one definition of the command line, and how mistakes in it are reported (chapter 05 §1.1).
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use project::CatalogKind;
+
+use crate::error::CliError;
+use crate::invocation::current_folder;
+
+const TEMPLATE: &str = "OndatraSQL v{version}\n{about}\n\n{usage-heading} {usage}\n\nCommands:\n{subcommands}\n\nOptions:\n{options}{after-help}";
+
+/// Data pipelines as SQL files: only what changed runs, each model is one commit of the lake.
+#[derive(Parser)]
+#[command(
+    name = "ondatrasql",
+    version,
+    disable_version_flag = true,
+    disable_help_subcommand = true,
+    args_override_self = true,
+    help_template = TEMPLATE,
+    override_usage = "ondatrasql [--json] <command> [arguments]",
+    after_help = "\n  --json      Print results as JSON, one document a line; messages go to stderr\n\n\
+                  Start with `ondatrasql init` in an empty folder."
+)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// A command with its arguments.
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Create a project in this folder
+    ///
+    /// Writes configuration, macros, maintenance scripts and a key for the state. Files that exist are kept.
+    #[command(override_usage = "ondatrasql init [--catalog sqlite|duckdb|postgres]")]
+    Init(InitArgs),
+    /// Run the models whose inputs or definitions changed
+    ///
+    /// Without a model, all of them in dependency order. Examples:
+    ///   ondatrasql run
+    ///   ondatrasql run staging.orders
+    ///   ondatrasql run models/staging/orders.sql
+    #[command(override_usage = "ondatrasql run [<model>] [--state-wait <duration>]", verbatim_doc_comment)]
+    Run(RunArgs),
+    /// Try a run against a copy of the lake (not in this version)
+    #[command(override_usage = "ondatrasql sandbox [<model>]")]
+    Sandbox(SandboxArgs),
+    /// Ask the lake: one read-only SQL statement
+    ///
+    /// Examples:
+    ///   ondatrasql sql "SELECT count(*) FROM staging.orders"
+    ///   ondatrasql sql "FROM staging.orders" --format csv
+    #[command(override_usage = "ondatrasql sql \"<statement>\" [--format|-f csv|json|markdown|md]", verbatim_doc_comment)]
+    Sql(SqlArgs),
+    /// Print the version
+    #[command(override_usage = "ondatrasql version")]
+    Version,
+    /// Print this help, or that of a command
+    #[command(override_usage = "ondatrasql help [<command>]")]
+    Help {
+        /// Command
+        command: Option<String>,
+    },
+}
+
+#[derive(Args)]
+pub(crate) struct InitArgs {
+    /// Where the lake's metadata will be
+    #[arg(long, value_enum, default_value = "sqlite")]
+    catalog: CatalogArg,
+}
+
+impl InitArgs {
+    pub(crate) fn catalog(&self) -> CatalogKind {
+        match self.catalog {
+            CatalogArg::Sqlite => CatalogKind::Sqlite,
+            CatalogArg::Duckdb => CatalogKind::Duckdb,
+            CatalogArg::Postgres => CatalogKind::Postgres,
+        }
+    }
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum CatalogArg {
+    Sqlite,
+    Duckdb,
+    Postgres,
+}
+
+#[derive(Args)]
+pub(crate) struct RunArgs {
+    /// Target (schema.table) or path of a .sql file
+    pub(crate) model: Option<String>,
+    /// How long to wait while another run of the project is active, like 30s or 5m
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = crate::duration::parse)]
+    pub(crate) state_wait: std::time::Duration,
+}
+
+#[derive(Args)]
+pub(crate) struct SandboxArgs {
+    /// Target (schema.table) or path of a .sql file
+    #[arg(value_name = "MODEL")]
+    pub(crate) _model: Option<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct SqlArgs {
+    // The statement: `prepare_sql` turns the first operand into this flag, so that it may begin with `--`.
+    #[arg(long = STATEMENT_FLAG, hide = true, allow_hyphen_values = true)]
+    pub(crate) statement: Option<String>,
+    /// How to print rows
+    #[arg(long, short, value_enum, default_value = "markdown")]
+    pub(crate) format: Format,
+}
+
+/// A form of printed rows.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    Csv,
+    Json,
+    #[value(alias = "md")]
+    Markdown,
+}
+
+const STATEMENT_FLAG: &str = "statement-text";
+
+/// Reads the words of the command line.
+pub(crate) fn read(words: &[String]) -> Result<Command, CliError> {
+    let Some(name) = words.first() else { return Ok(Command::Help { command: None }) };
+    if name == "-h" || name == "--help" {
+        return Ok(Command::Help { command: None });
+    }
+    let asks_for_help = words.iter().skip(1).any(|word| word == "-h" || word == "--help");
+    let known = CommandLine::command().find_subcommand(name).is_some();
+    let needs_project = known && !matches!(name.as_str(), "help" | "init" | "version");
+    if needs_project && !asks_for_help {
+        // Outside a project this comes before anything that may be wrong with the arguments.
+        project::find_root(&current_folder()?)?;
+    }
+    let mut full = vec!["ondatrasql".to_owned()];
+    full.extend(if name == "sql" { prepare_sql(words) } else { words.to_vec() });
+    CommandLine::try_parse_from(full).map(|line| line.command).map_err(|error| explain(&error, name))
+}
+
+/// The help of a command, or of the program.
+pub(crate) fn help(command: Option<&str>) -> Result<String, CliError> {
+    let mut line = CommandLine::command();
+    line.build();
+    let Some(name) = command else { return Ok(line.render_help().to_string()) };
+    match line.find_subcommand_mut(name) {
+        Some(command) => Ok(command.render_long_help().to_string()),
+        None => Err(unknown_command(name)),
+    }
+}
+
+/// The first operand of `sql` is taken literally unless it is exactly a flag of `sql`.
+fn prepare_sql(words: &[String]) -> Vec<String> {
+    let mut prepared = vec!["sql".to_owned()];
+    let mut rest = words.iter().skip(1);
+    while let Some(word) = rest.next() {
+        let is_flag = matches!(word.as_str(), "--format" | "-f" | "-h" | "--help") || word.starts_with("--format=");
+        prepared.push(if is_flag { word.clone() } else { format!("--{STATEMENT_FLAG}={word}") });
+        if matches!(word.as_str(), "--format" | "-f") {
+            prepared.extend(rest.next().cloned());
+        }
+        if !is_flag {
+            break;
+        }
+    }
+    prepared.extend(rest.cloned());
+    prepared
+}
+
+/// The message of the contract for each of clap's.
+fn explain(error: &clap::Error, name: &str) -> CliError {
+    let context = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => text.clone(),
+        Some(ContextValue::Strings(texts)) => texts.join(" "),
+        _ => String::new(),
+    };
+    let argument = context(ContextKind::InvalidArg);
+    let flag = argument.split([' ', '=']).next().unwrap_or_default().to_owned();
+    let usage = || CliError::usage(format!("usage: {}", usage_of(name)), "see the command's --help");
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => match help(Some(name)) {
+            Ok(text) => CliError::Help(text),
+            Err(error) => error,
+        },
+        ErrorKind::InvalidSubcommand => unknown_command(name),
+        ErrorKind::UnknownArgument if name.starts_with('-') || argument.starts_with('-') => {
+            CliError::usage(format!("unknown flag: {flag}"), format!("usage: {}", usage_of(name)))
+        }
+        ErrorKind::UnknownArgument => {
+            let what = match name {
+                "version" | "init" | "stats" => "unexpected args",
+                "sql" | "query" | "history" => "unexpected argument",
+                _ => "extra args",
+            };
+            CliError::usage(format!("{what}: {argument}"), format!("usage: {}", usage_of(name)))
+        }
+        ErrorKind::InvalidValue if context(ContextKind::InvalidValue).is_empty() => {
+            CliError::usage(format!("{flag} requires a value"), format!("usage: {}", usage_of(name)))
+        }
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
+            let value = context(ContextKind::InvalidValue);
+            CliError::usage(format!("invalid {flag} value: {value}"), format!("usage: {}", usage_of(name)))
+        }
+        _ => usage(),
+    }
+}
+
+fn unknown_command(name: &str) -> CliError {
+    if name.starts_with('-') {
+        return CliError::usage(format!("unknown flag: {name}"), "`ondatrasql help` lists the commands");
+    }
+    let line = CommandLine::command();
+    let known = line.get_subcommands().map(|command| command.get_name().to_owned());
+    let close = known.map(|known| (strsim::damerau_levenshtein(&known, name), known)).min().filter(|(far, _)| *far <= 2);
+    let help = match close {
+        Some((_, known)) => format!("did you mean `{known}`?"),
+        None => "`ondatrasql help` lists the commands".to_owned(),
+    };
+    CliError::usage(format!("unknown command: {name}"), help)
+}
+
+fn usage_of(name: &str) -> String {
+    let mut line = CommandLine::command();
+    let usage = match line.find_subcommand_mut(name) {
+        Some(command) => command.render_usage(),
+        None => line.render_usage(),
+    };
+    usage.to_string().trim_start_matches("Usage: ").to_owned()
+}

@@ -1,0 +1,28 @@
+//! A file per command.
+
+mod init;
+mod run;
+mod sandbox;
+mod sql;
+mod version;
+
+use std::process::ExitCode;
+
+use crate::args::{Command, help};
+use crate::error::CliError;
+use crate::ui::Ui;
+
+/// Runs a command.
+pub(crate) fn dispatch(command: Command, ui: &Ui) -> Result<ExitCode, CliError> {
+    match command {
+        Command::Init(args) => init::init(&args, ui),
+        Command::Run(args) => run::run(args, ui),
+        Command::Sandbox(_) => sandbox::sandbox(),
+        Command::Sql(args) => sql::sql(&args, ui),
+        Command::Version => version::version(ui),
+        Command::Help { command } => {
+            ui.result(&help(command.as_deref())?)?;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}

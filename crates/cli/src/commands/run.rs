@@ -1,0 +1,164 @@
+//! `ondatrasql run`: lines for people, records for programs (chapter 05 §2).
+
+use std::process::ExitCode;
+
+use runtime::{Cancellation, ModelOutcome, Observer, RunError, RunOptions, RunSummary, Status};
+use serde_json::json;
+use types::Target;
+
+use crate::args::RunArgs;
+use crate::duration::format;
+use crate::error::{CliError, render};
+use crate::invocation::Invocation;
+use crate::progress::Progress;
+use crate::signals::cancel_on_signal;
+use crate::ui::{Color, Ui};
+
+pub(crate) fn run(args: RunArgs, ui: &Ui) -> Result<ExitCode, CliError> {
+    let invocation = Invocation::enter()?;
+    let cancellation = Cancellation::default();
+    cancel_on_signal(&cancellation)?;
+    let session = invocation.session_options();
+    let options = RunOptions {
+        root: invocation.root,
+        cwd: invocation.cwd,
+        environment: invocation.environment,
+        model: args.model,
+        state_wait: args.state_wait,
+        session,
+        cancellation,
+    };
+    let mut report = Report { ui, single: options.model.is_some(), progress: None };
+    let summary = runtime::run(&options, &mut report)?;
+    report.progress = None;
+    report.finish(&options, &summary)
+}
+
+struct Report<'a> {
+    ui: &'a Ui,
+    /// One model was named: no header, no Done line.
+    single: bool,
+    progress: Option<Progress>,
+}
+
+impl Observer for Report<'_> {
+    fn started(&mut self, models: usize) {
+        if models > 0 && !self.single {
+            self.ui.line(&format!("Running {models} models..."));
+        }
+        self.progress = Some(Progress::new(self.ui, models));
+    }
+
+    fn model_started(&mut self, target: &Target) {
+        if let Some(progress) = &self.progress {
+            progress.begin(target.to_string());
+        }
+    }
+
+    fn model_finished(&mut self, outcome: &ModelOutcome) {
+        let print = || {
+            for line in lines(self.ui, outcome) {
+                self.ui.line(&line);
+            }
+        };
+        match &self.progress {
+            Some(progress) => {
+                progress.suspend(print);
+                progress.advance();
+            }
+            None => print(),
+        }
+    }
+}
+
+impl Report<'_> {
+    fn finish(&self, options: &RunOptions, summary: &RunSummary) -> Result<ExitCode, CliError> {
+        if self.ui.json {
+            let records: Vec<String> = summary.outcomes.iter().map(|outcome| record(outcome, summary)).collect();
+            if !records.is_empty() {
+                self.ui.result(&records.join("\n"))?;
+            }
+        }
+        if !self.single {
+            self.ui.line(&match summary.outcomes.is_empty() && !summary.interrupted {
+                true => format!("No models found in {}", options.root.join("models").display()),
+                false => done_line(summary),
+            });
+        }
+        let failed: Vec<&RunError> = summary.outcomes.iter().filter_map(|outcome| outcome.error.as_ref()).collect();
+        if summary.interrupted {
+            return Err(RunError::Interrupted.into());
+        }
+        for error in &failed {
+            self.ui.error_text(&render(*error, self.ui.color_errors));
+        }
+        match failed.len() {
+            0 => Ok(ExitCode::SUCCESS),
+            1 => Ok(ExitCode::FAILURE),
+            many => Err(CliError::Summary(format!("{many} model(s) failed"))),
+        }
+    }
+}
+
+fn done_line(summary: &RunSummary) -> String {
+    let count = |status| summary.count(status);
+    format!(
+        "\nDone: {} ran, {} skipped, {} failed ({} rows, {})",
+        count(Status::Ok),
+        count(Status::Skip),
+        count(Status::Failed),
+        summary.rows(),
+        format(summary.duration)
+    )
+}
+
+fn lines(ui: &Ui, outcome: &ModelOutcome) -> Vec<String> {
+    let status = match outcome.status() {
+        Status::Ok => ui.paint("[OK]", Color::Green),
+        Status::Skip => ui.paint("[SKIP]", Color::Yellow),
+        Status::Failed => ui.paint("[FAILED]", Color::Red),
+    };
+    let reason = if outcome.reason.is_empty() { String::new() } else { format!(" — {}", outcome.reason) };
+    let mut lines = vec![match outcome.run_type {
+        None => format!("{status} {}", outcome.target),
+        Some(run_type) => format!(
+            "{status} {} ({}, {run_type}, {} rows, {}{reason})",
+            outcome.target,
+            outcome.kind,
+            outcome.rows,
+            format(outcome.duration)
+        ),
+    }];
+    lines.extend(outcome.error.iter().map(|error| format!("  ERROR: {}", one_line(&error.to_string()))));
+    lines.extend(outcome.warnings.iter().map(|warning| format!("  WARN: {}", one_line(warning))));
+    lines
+}
+
+fn one_line(text: &str) -> String {
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+fn record(outcome: &ModelOutcome, summary: &RunSummary) -> String {
+    let status = match outcome.status() {
+        Status::Ok => "ok",
+        Status::Skip => "skip",
+        Status::Failed => "error",
+    };
+    let mut record = json!({
+        "schema_version": 2,
+        "model": outcome.target.to_string(),
+        "kind": outcome.kind.as_str(),
+        "run_type": outcome.run_type.map_or("", types::RunType::as_str),
+        "run_reason": outcome.reason,
+        "rows_affected": outcome.rows,
+        "duration_ms": u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX),
+        "status": status,
+        "errors": outcome.error.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "warnings": outcome.warnings,
+        "dag_run_id": summary.dag_run_id,
+    });
+    if let (true, Some(map)) = (outcome.reason.is_empty(), record.as_object_mut()) {
+        map.shift_remove("run_reason");
+    }
+    record.to_string()
+}

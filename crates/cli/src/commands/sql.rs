@@ -1,0 +1,35 @@
+//! `ondatrasql sql`: one read-only statement.
+
+use std::process::ExitCode;
+
+use project::read_config;
+use runtime::{Answer, Session, answer};
+
+use crate::args::{Format, SqlArgs};
+use crate::error::CliError;
+use crate::invocation::Invocation;
+use crate::output::{TextTable, csv, json_rows, markdown};
+use crate::ui::Ui;
+
+pub(crate) fn sql(args: &SqlArgs, ui: &Ui) -> Result<ExitCode, CliError> {
+    let usage = "usage: ondatrasql sql \"<statement>\" [--format|-f csv|json|markdown|md]";
+    let statement = args.statement.as_deref().filter(|sql| !sql.trim().is_empty());
+    let statement = statement.ok_or_else(|| CliError::usage(usage, "give one SELECT in quotes"))?;
+    let invocation = Invocation::enter()?;
+    let config = read_config(&invocation.root, &invocation.environment)?;
+    let session = Session::open(config, &invocation.session_options())?;
+    let format = if ui.json { Format::Json } else { args.format };
+    let form = if format == Format::Json { Answer::Typed } else { Answer::Text };
+    let rows = answer(&session.connection, statement, form)?;
+    let text = match format {
+        Format::Csv => csv(&TextTable::read(rows)),
+        Format::Markdown => markdown(&TextTable::read(rows)),
+        Format::Json if ui.json => {
+            let query = serde_json::Value::from(statement);
+            format!("{{\"schema_version\":1,\"query\":{query},\"rows\":{},\"warnings\":[]}}", json_rows(rows))
+        }
+        Format::Json => json_rows(rows),
+    };
+    ui.result(&text)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,159 @@
+//! The one funnel for errors: text, place, help, exit code (chapter 05 §1.3, §1.4).
+
+use std::fmt;
+use std::process::ExitCode;
+
+use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, ThemeCharacters, ThemeStyles};
+use project::ProjectError;
+use runtime::RunError;
+use types::{Code, Diagnose};
+
+use crate::ui::Ui;
+
+/// Why a command ends with something other than its result.
+#[derive(Debug)]
+pub(crate) enum CliError {
+    /// Help was asked for in a way that only the argument parser noticed.
+    Help(String),
+    /// The command line is wrong: exit 2.
+    Usage { message: String, help: String },
+    /// Something failed: exit 1.
+    Failed(Box<dyn Diagnose>),
+    /// Failures were reported already; this closes them: exit 1.
+    Summary(String),
+    /// The reader of standard output is gone: nothing more to say.
+    ClosedPipe,
+}
+
+impl CliError {
+    pub(crate) fn usage(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self::Usage { message: message.into(), help: help.into() }
+    }
+
+    /// Prints the error and gives the exit code.
+    pub(crate) fn report(&self, ui: &Ui) -> ExitCode {
+        match self {
+            Self::Help(text) => {
+                return match ui.result(text) {
+                    Ok(()) => ExitCode::SUCCESS,
+                    Err(error) => error.report(ui),
+                };
+            }
+            Self::ClosedPipe => return ExitCode::SUCCESS,
+            Self::Summary(message) => ui.error_text(&format!("error: {message}")),
+            Self::Usage { message, help } => {
+                ui.error_text(&format!("error: {message} [{}]\nhelp: {help}", Code::Usage));
+                return ExitCode::from(2);
+            }
+            Self::Failed(error) => ui.error_text(&render(error.as_ref(), ui.color_errors)),
+        }
+        ExitCode::FAILURE
+    }
+}
+
+impl From<ProjectError> for CliError {
+    fn from(error: ProjectError) -> Self {
+        Self::Failed(Box::new(error))
+    }
+}
+
+impl From<RunError> for CliError {
+    fn from(error: RunError) -> Self {
+        Self::Failed(Box::new(error))
+    }
+}
+
+/// Standard output cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[error("write standard output: {0}")]
+pub(crate) struct OutputError(String);
+
+impl Diagnose for OutputError {
+    fn code(&self) -> Code {
+        Code::Output
+    }
+
+    fn help(&self) -> String {
+        "check the disk or the program that reads the output".into()
+    }
+}
+
+impl From<std::io::Error> for CliError {
+    fn from(error: std::io::Error) -> Self {
+        match error.kind() {
+            std::io::ErrorKind::BrokenPipe => Self::ClosedPipe,
+            _ => Self::Failed(Box::new(OutputError(error.to_string()))),
+        }
+    }
+}
+
+/// `error: message [CODE]`, the place with the user's line, and `help:`.
+pub(crate) fn render(error: &dyn Diagnose, color: bool) -> String {
+    let report = Report::new(error);
+    let styles = if color { ThemeStyles::ansi() } else { ThemeStyles::none() };
+    let characters = ThemeCharacters { error: "error:".into(), ..ThemeCharacters::unicode() };
+    let handler = GraphicalReportHandler::new_themed(GraphicalTheme { characters, styles })
+        .with_links(false)
+        .with_cause_chain()
+        .with_context_lines(1)
+        .with_wrap_lines(false)
+        .with_width(400);
+    let mut text = String::new();
+    if handler.render_report(&mut text, &report).is_err() {
+        return format!("error: {error} [{}]", error.code());
+    }
+    // The handler indents everything by two and sets blocks apart with blank lines.
+    let lines = text.lines().map(|line| line.strip_prefix("  ").unwrap_or(line).trim_end());
+    lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// An error in the form that miette prints.
+struct Report {
+    message: String,
+    help: String,
+    place: Option<(NamedSource<String>, LabeledSpan)>,
+}
+
+impl Report {
+    fn new(error: &dyn Diagnose) -> Self {
+        let place = error.place().filter(|place| !place.source().is_empty()).map(|place| {
+            let source = NamedSource::new(place.file().display().to_string(), place.source().to_string());
+            let span = place.span();
+            (source, LabeledSpan::new_primary_with_span(None, (span.start, span.len().max(1))))
+        });
+        Self { message: format!("{error} [{}]", error.code()), help: error.help(), place: place.filter(fits) }
+    }
+}
+
+/// A place behind the end of an empty line cannot be drawn.
+fn fits((source, label): &(NamedSource<String>, LabeledSpan)) -> bool {
+    label.offset() + label.len() <= source.inner().len()
+}
+
+impl fmt::Debug for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Report {}
+
+impl miette::Diagnostic for Report {
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        Some(Box::new(&self.help))
+    }
+
+    fn source_code(&self) -> Option<&dyn miette::SourceCode> {
+        self.place.as_ref().map(|(source, _)| source as &dyn miette::SourceCode)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        self.place.as_ref().map(|(_, label)| Box::new(std::iter::once(label.clone())) as Box<_>)
+    }
+}

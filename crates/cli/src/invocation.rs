@@ -1,0 +1,61 @@
+//! What the process was given: its words, its folder, its variables.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use engine::ExtensionSearch;
+use project::{Environment, ProjectError, find_root};
+use runtime::SessionOptions;
+
+/// The words of the command line after the program's name, and whether `--json` was among them: it is
+/// global, so it is taken out wherever it stands.
+pub(crate) fn words(args: impl Iterator<Item = OsString>) -> (bool, Vec<String>) {
+    let words: Vec<String> = args.skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let json = words.iter().any(|word| word == "--json");
+    (json, words.into_iter().filter(|word| word != "--json").collect())
+}
+
+/// A command's project, with the process moved into its root: everything relative in it starts there.
+pub(crate) struct Invocation {
+    /// The folder the command was started in.
+    pub cwd: PathBuf,
+    /// The project's root.
+    pub root: PathBuf,
+    /// Process variables, then `.env`.
+    pub environment: Environment,
+}
+
+impl Invocation {
+    /// Finds the project around the current folder and enters its root.
+    pub(crate) fn enter() -> Result<Self, ProjectError> {
+        let cwd = current_folder()?;
+        let root = find_root(&cwd)?;
+        std::env::set_current_dir(&root).map_err(|error| file_error("enter", &root, &error))?;
+        let environment = Environment::load(&root, std::env::vars_os().filter_map(as_text))?;
+        Ok(Self { cwd, root, environment })
+    }
+
+    /// What a session needs of the process.
+    pub(crate) fn session_options(&self) -> SessionOptions {
+        let folder = |name: &str| self.environment.get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let executable = std::env::current_exe().ok();
+        SessionOptions {
+            extensions: ExtensionSearch::new(folder("ONDATRA_EXTENSION_DIR"), executable.as_deref(), folder("HOME").as_deref()),
+            temp_root: std::env::temp_dir(),
+        }
+    }
+}
+
+/// Variables that are not UTF-8 cannot be named in a configuration, so nothing is lost without them.
+fn as_text((name, value): (OsString, OsString)) -> Option<(String, String)> {
+    Some((name.into_string().ok()?, value.into_string().ok()?))
+}
+
+/// The folder the command was started in.
+pub(crate) fn current_folder() -> Result<PathBuf, ProjectError> {
+    std::env::current_dir().map_err(|error| file_error("find", Path::new("."), &error))
+}
+
+fn file_error(action: &'static str, path: &Path, error: &std::io::Error) -> ProjectError {
+    ProjectError::File { action, path: path.to_owned(), cause: error.to_string() }
+}

@@ -1,0 +1,70 @@
+//! Where text goes: results to stdout, everything else to stderr (chapter 05 §1.3, §1.5).
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+use std::io::{self, IsTerminal, Write};
+
+use crate::error::CliError;
+
+/// The two streams, and what they can show.
+pub(crate) struct Ui {
+    /// Whether stdout is for JSON alone.
+    pub json: bool,
+    /// Whether the human stream may be colored.
+    pub color: bool,
+    /// Whether stderr may be colored.
+    pub color_errors: bool,
+    /// Whether progress may be drawn on stderr.
+    pub progress: bool,
+}
+
+/// Colors of status words.
+#[derive(Clone, Copy)]
+pub(crate) enum Color {
+    Green,
+    Yellow,
+    Red,
+}
+
+impl Ui {
+    pub(crate) fn from_terminal(json: bool) -> Self {
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+            || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let (out, err) = (io::stdout().is_terminal(), io::stderr().is_terminal());
+        let rich = !plain && !json;
+        Self { json, color: rich && out, color_errors: rich && err, progress: rich && err }
+    }
+
+    /// Writes a result to stdout, with a line break at its end.
+    pub(crate) fn result(&self, text: &str) -> Result<(), CliError> {
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes())?;
+        if !text.ends_with('\n') {
+            out.write_all(b"\n")?;
+        }
+        Ok(out.flush()?)
+    }
+
+    /// Writes a line for people: to stdout, or to stderr if stdout is for JSON. A reader that is gone does
+    /// not stop the work that the line tells about.
+    pub(crate) fn line(&self, text: &str) {
+        let written = if self.json { writeln!(io::stderr(), "{text}") } else { writeln!(io::stdout(), "{text}") };
+        // Nobody is left to be told.
+        let _ = written;
+    }
+
+    /// Writes an error's text to stderr.
+    pub(crate) fn error_text(&self, text: &str) {
+        // Nobody is left to be told.
+        let _ = writeln!(io::stderr(), "{text}");
+    }
+
+    /// `word` in a color, where the human stream shows colors; the word itself stays one run of bytes.
+    pub(crate) fn paint(&self, word: &str, color: Color) -> String {
+        let code = match color {
+            Color::Green => 32,
+            Color::Yellow => 33,
+            Color::Red => 31,
+        };
+        if self.color { format!("\u{1b}[{code}m{word}\u{1b}[0m") } else { word.to_owned() }
+    }
+}
