@@ -41,6 +41,7 @@ lint: engine ## check formatting and clippy, warnings are errors
 	cargo clippy --workspace --all-targets -- -D warnings
 
 bench: engine ## measure (crates/bench)
+	cargo build --release --bin ondatrasql
 	cargo run --release -p bench
 
 soak: engine ## run the long tests: faults, crashes, random histories

@@ -53,6 +53,16 @@ pub(crate) enum Command {
     ///   ondatrasql sql "FROM staging.orders" --format csv
     #[command(override_usage = "ondatrasql sql \"<statement>\" [--format|-f csv|json|markdown|md]", verbatim_doc_comment)]
     Sql(SqlArgs),
+    /// Print the rows of a table
+    ///
+    /// Examples:
+    ///   ondatrasql query staging.orders --limit 10
+    ///   ondatrasql query staging.orders --format csv
+    #[command(
+        override_usage = "ondatrasql query <schema.table> [--limit|-l N] [--format|-f csv|json|markdown|md]",
+        verbatim_doc_comment
+    )]
+    Query(QueryArgs),
     /// Print the version
     #[command(override_usage = "ondatrasql version")]
     Version,
@@ -109,6 +119,19 @@ pub(crate) struct SqlArgs {
     // The statement: `prepare_sql` turns the first operand into this flag, so that it may begin with `--`.
     #[arg(long = STATEMENT_FLAG, hide = true, allow_hyphen_values = true)]
     pub(crate) statement: Option<String>,
+    /// How to print rows
+    #[arg(long, short, value_enum, default_value = "markdown")]
+    pub(crate) format: Format,
+}
+
+#[derive(Args)]
+pub(crate) struct QueryArgs {
+    /// Table (schema.table)
+    #[arg(value_name = "TABLE")]
+    pub(crate) table: String,
+    /// At most so many rows; all without it
+    #[arg(long, short, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) limit: Option<String>,
     /// How to print rows
     #[arg(long, short, value_enum, default_value = "markdown")]
     pub(crate) format: Format,

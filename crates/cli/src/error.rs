@@ -45,7 +45,7 @@ impl CliError {
                 ui.error_text(&format!("error: {message} [{}]\nhelp: {help}", Code::Usage));
                 return ExitCode::from(2);
             }
-            Self::Failed(error) => ui.error_text(&render(error.as_ref(), ui.color_errors)),
+            Self::Failed(error) => ui.error_text(&render("", error.as_ref(), ui.color_errors)),
         }
         ExitCode::FAILURE
     }
@@ -87,9 +87,9 @@ impl From<std::io::Error> for CliError {
     }
 }
 
-/// `error: message [CODE]`, the place with the user's line, and `help:`.
-pub(crate) fn render(error: &dyn Diagnose, color: bool) -> String {
-    let report = Report::new(error);
+/// `error: message [CODE]`, the place with the user's line, and `help:`; `context` goes before the message.
+pub(crate) fn render(context: &str, error: &dyn Diagnose, color: bool) -> String {
+    let report = Report::new(context, error);
     let styles = if color { ThemeStyles::ansi() } else { ThemeStyles::none() };
     let characters = ThemeCharacters { error: "error:".into(), ..ThemeCharacters::unicode() };
     let handler = GraphicalReportHandler::new_themed(GraphicalTheme { characters, styles })
@@ -104,7 +104,9 @@ pub(crate) fn render(error: &dyn Diagnose, color: bool) -> String {
     }
     // The handler indents everything by two and sets blocks apart with blank lines.
     let lines = text.lines().map(|line| line.strip_prefix("  ").unwrap_or(line).trim_end());
-    lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+    let lines = lines.filter(|line| !line.is_empty() && *line != "│");
+    // Further lines of a message get a bar; plain indentation copies better.
+    lines.map(|line| line.strip_prefix("│ ").map_or_else(|| line.to_owned(), |rest| format!("  {rest}"))).collect::<Vec<_>>().join("\n")
 }
 
 /// An error in the form that miette prints.
@@ -115,13 +117,13 @@ struct Report {
 }
 
 impl Report {
-    fn new(error: &dyn Diagnose) -> Self {
+    fn new(context: &str, error: &dyn Diagnose) -> Self {
         let place = error.place().filter(|place| !place.source().is_empty()).map(|place| {
             let source = NamedSource::new(place.file().display().to_string(), place.source().to_string());
             let span = place.span();
             (source, LabeledSpan::new_primary_with_span(None, (span.start, span.len().max(1))))
         });
-        Self { message: format!("{error} [{}]", error.code()), help: error.help(), place: place.filter(fits) }
+        Self { message: format!("{context}{error} [{}]", error.code()), help: error.help(), place: place.filter(fits) }
     }
 }
 

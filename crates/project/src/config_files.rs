@@ -31,10 +31,11 @@ impl ConfigFile {
 
     /// The place in the file of byte `offset` of the expanded text.
     pub fn place(&self, offset: usize) -> Place {
-        let at = self.expanded.source_offset(offset);
-        let rest = &self.source[at.min(self.source.len())..];
+        let span = self.expanded.source_span(offset);
+        let rest = &self.source[span.start.min(self.source.len())..];
         let word = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-        Place::new(self.path.clone(), Arc::clone(&self.source), at..at + word.max(1))
+        let end = span.end.max(span.start + word);
+        Place::new(self.path.clone(), Arc::clone(&self.source), span.start..end)
     }
 }
 

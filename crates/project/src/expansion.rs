@@ -64,13 +64,18 @@ impl Expanded {
         self.values.push((name.to_owned(), value));
     }
 
-    /// The source's byte for byte `at` of the expanded text.
-    pub fn source_offset(&self, at: usize) -> usize {
+    /// The source's bytes for byte `at` of the expanded text: one byte of what was copied, or the whole
+    /// `${NAME}` that stands for a value.
+    pub fn source_span(&self, at: usize) -> Range<usize> {
         let before = &self.origins[..self.origins.partition_point(|origin| origin.text_start <= at)];
-        before.last().map_or(0, |origin| {
-            let within = if origin.copied { at - origin.text_start } else { 0 };
-            (origin.source.start + within).min(origin.source.end)
-        })
+        match before.last() {
+            None => 0..0,
+            Some(origin) if origin.copied => {
+                let start = (origin.source.start + at - origin.text_start).min(origin.source.end);
+                start..start + 1
+            }
+            Some(origin) => origin.source.clone(),
+        }
     }
 
     /// `message` with every value that was put in replaced by its variable: values may be secrets.
@@ -166,9 +171,9 @@ mod tests {
         let source = "a '${PW}' b";
         let expanded = expand(source).unwrap();
         assert_eq!(expanded.text, "a 'it''s' b");
-        assert_eq!(expanded.source_offset(0), 0);
-        assert_eq!(expanded.source_offset(5), 3, "inside the value: the variable");
-        assert_eq!(expanded.source_offset(10), 10);
+        assert_eq!(expanded.source_span(0), 0..1);
+        assert_eq!(expanded.source_span(5), 3..8, "inside the value: the variable");
+        assert_eq!(expanded.source_span(10), 10..11);
     }
 
     #[test]

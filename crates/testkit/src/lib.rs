@@ -1,1 +1,13 @@
-//! placeholder
+//! Fixtures for tests: throwaway projects, and the binary run in a sealed environment.
+//!
+//! Boundary: a dev-dependency only, used from `tests/` folders; it knows the product from outside.
+// A fixture that cannot be made is a failed test, so these functions panic.
+#![allow(clippy::missing_panics_doc, clippy::unwrap_used)]
+
+mod lake;
+mod output;
+mod project;
+
+pub use lake::Lake;
+pub use output::{Output, normalize};
+pub use project::{Catalog, Project, STATE_KEY};

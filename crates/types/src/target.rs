@@ -29,6 +29,11 @@ impl Target {
         format!("{}.{}.{}", quote(catalog), quote(&self.schema), quote(&self.name))
     }
 
+    /// Schema and table, both quoted.
+    pub fn quoted(&self) -> String {
+        format!("{}.{}", quote(&self.schema), quote(&self.name))
+    }
+
     /// Name of the temporary table that holds a run's result (chapter 02 §0).
     pub fn temp_name(&self) -> String {
         format!("tmp_{}_{}", self.schema, self.name)

@@ -1,6 +1,7 @@
 //! A file per command.
 
 mod init;
+mod query;
 mod run;
 mod sandbox;
 mod sql;
@@ -19,6 +20,7 @@ pub(crate) fn dispatch(command: Command, ui: &Ui) -> Result<ExitCode, CliError> 
         Command::Run(args) => run::run(args, ui),
         Command::Sandbox(_) => sandbox::sandbox(),
         Command::Sql(args) => sql::sql(&args, ui),
+        Command::Query(args) => query::query(&args, ui),
         Command::Version => version::version(ui),
         Command::Help { command } => {
             ui.result(&help(command.as_deref())?)?;

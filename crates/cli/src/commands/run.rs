@@ -85,14 +85,16 @@ impl Report<'_> {
                 false => done_line(summary),
             });
         }
-        let failed: Vec<&RunError> = summary.outcomes.iter().filter_map(|outcome| outcome.error.as_ref()).collect();
         if summary.interrupted {
             return Err(RunError::Interrupted.into());
         }
-        for error in &failed {
-            self.ui.error_text(&render(*error, self.ui.color_errors));
+        for outcome in &summary.outcomes {
+            if let Some(error) = &outcome.error {
+                let context = if self.single { String::new() } else { format!("{}: ", outcome.target) };
+                self.ui.error_text(&render(&context, error, self.ui.color_errors));
+            }
         }
-        match failed.len() {
+        match summary.count(Status::Failed) {
             0 => Ok(ExitCode::SUCCESS),
             1 => Ok(ExitCode::FAILURE),
             many => Err(CliError::Summary(format!("{many} model(s) failed"))),

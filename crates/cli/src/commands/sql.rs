@@ -15,19 +15,23 @@ pub(crate) fn sql(args: &SqlArgs, ui: &Ui) -> Result<ExitCode, CliError> {
     let usage = "usage: ondatrasql sql \"<statement>\" [--format|-f csv|json|markdown|md]";
     let statement = args.statement.as_deref().filter(|sql| !sql.trim().is_empty());
     let statement = statement.ok_or_else(|| CliError::usage(usage, "give one SELECT in quotes"))?;
+    let envelope = format!("\"query\":{}", serde_json::Value::from(statement));
+    print_rows(statement, args.format, &envelope, ui)
+}
+
+/// Opens the project's lake, runs `statement` and prints its rows; under `--json` in a document that
+/// also holds `envelope`.
+pub(crate) fn print_rows(statement: &str, format: Format, envelope: &str, ui: &Ui) -> Result<ExitCode, CliError> {
     let invocation = Invocation::enter()?;
     let config = read_config(&invocation.root, &invocation.environment)?;
     let session = Session::open(config, &invocation.session_options())?;
-    let format = if ui.json { Format::Json } else { args.format };
+    let format = if ui.json { Format::Json } else { format };
     let form = if format == Format::Json { Answer::Typed } else { Answer::Text };
     let rows = answer(&session.connection, statement, form)?;
     let text = match format {
         Format::Csv => csv(&TextTable::read(rows)),
         Format::Markdown => markdown(&TextTable::read(rows)),
-        Format::Json if ui.json => {
-            let query = serde_json::Value::from(statement);
-            format!("{{\"schema_version\":1,\"query\":{query},\"rows\":{},\"warnings\":[]}}", json_rows(rows))
-        }
+        Format::Json if ui.json => format!("{{\"schema_version\":1,{envelope},\"rows\":{},\"warnings\":[]}}", json_rows(rows)),
         Format::Json => json_rows(rows),
     };
     ui.result(&text)?;

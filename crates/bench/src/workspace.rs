@@ -1,0 +1,83 @@
+//! Throwaway projects and a bare engine for the floor.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use engine::{Connection, Database, ExtensionSearch, Pins};
+
+const ATTACH: &str = "ATTACH 'ducklake:sqlite:ducklake.sqlite' AS lake (DATA_PATH 'ducklake.sqlite.files', \
+    DATA_INLINING_ROW_LIMIT 0, META_JOURNAL_MODE 'WAL', META_BUSY_TIMEOUT 5000);";
+
+/// The release binary beside this one.
+pub fn binary() -> PathBuf {
+    let binary = std::env::current_exe().unwrap().with_file_name("ondatrasql");
+    assert!(binary.is_file(), "{} is not there: run make bench", binary.display());
+    binary
+}
+
+/// A project in a temporary folder.
+pub struct Project {
+    pub dir: tempfile::TempDir,
+}
+
+impl Project {
+    pub fn new() -> Self {
+        let project = Self { dir: tempfile::tempdir().unwrap() };
+        project.write("config/catalog.sql", ATTACH);
+        project.write("config/state.sql", "ATTACH 'state.duckdb' AS state;");
+        project
+    }
+
+    pub fn write(&self, path: &str, text: &str) {
+        let path = self.dir.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// `ondatrasql run`, which must succeed.
+    pub fn run(&self, binary: &Path) {
+        let status = Command::new(binary).arg("run").current_dir(self.dir.path()).stdout(Stdio::null()).status().unwrap();
+        assert!(status.success());
+    }
+
+    /// Deletes the lake.
+    pub fn forget_lake(&self) {
+        for file in ["ducklake.sqlite", "ducklake.sqlite-wal", "ducklake.sqlite-shm"] {
+            let _ = fs::remove_file(self.dir.path().join(file));
+        }
+        let _ = fs::remove_dir_all(self.dir.path().join("ducklake.sqlite.files"));
+    }
+
+    /// A bare engine with the project's lake attached and current, from the project's folder.
+    pub fn bare_engine(&self) -> Connection {
+        std::env::set_current_dir(self.dir.path()).unwrap();
+        let connection = Arc::new(Database::open(&[("allow_unsigned_extensions", "true")]).unwrap()).connect().unwrap();
+        let executable = std::env::current_exe().unwrap();
+        let search = ExtensionSearch::new(None, Some(&executable), None);
+        search.load(&connection, &["ducklake", "sqlite_scanner"], &Pins::read()).unwrap();
+        connection.execute(ATTACH).unwrap();
+        connection.execute("USE lake").unwrap();
+        connection
+    }
+}
+
+/// 50 models as `(schema, name, sql)`: 10 raw ones over `source`, 20 staging, 20 mart.
+pub fn fifty_models(source: &str) -> Vec<(&'static str, String, String)> {
+    let raw = (0..10).map(|at| ("raw", format!("r{at}"), format!("SELECT * FROM {source} WHERE id % 10 <> {at}")));
+    let staging = (0..20).map(|at| {
+        let sql = format!("SELECT id, grp, upper(name) AS name, amount * {} AS amount FROM raw.r{}", at + 1, at % 10);
+        ("staging", format!("s{at}"), sql)
+    });
+    let mart = (0..20).map(|at| {
+        let sql = format!("SELECT grp, count(*) AS n, sum(amount) AS amount FROM staging.s{at} GROUP BY grp");
+        ("mart", format!("m{at}"), sql)
+    });
+    raw.chain(staging).chain(mart).collect()
+}
+
+/// The query of the rows that all benchmarks start from.
+pub fn source_rows(rows: usize) -> String {
+    format!("SELECT i AS id, i % 100 AS grp, 'name ' || i AS name, (i * 7 % 1000)::DOUBLE AS amount FROM range({rows}) t(i)")
+}

@@ -1,0 +1,131 @@
+//! Configuration: order, catalogs that cannot be used, macros, variables, secrets in messages.
+
+use crate::project;
+
+#[test]
+fn a_catalog_that_is_not_one_ducklake_is_refused() {
+    let lake = testkit::Catalog::Sqlite.attach();
+    for (catalog, expected) in [
+        ("-- nothing".to_owned(), "did not attach a DuckLake catalog"),
+        (format!("{lake} ATTACH 'other.duckdb' AS other;"), "exactly one DuckLake ATTACH before macros, it attached: lake, other"),
+        ("ATTACH 'plain.duckdb' AS lake;".into(), "requires a DuckLake catalog"),
+        ("ATTACH 'ducklake:mysql:db=x' AS lake;".into(), "only supports sqlite, duckdb, and postgres"),
+        ("ATTACH 'ducklake:oracle:x' AS lake;".into(), "unrecognised DuckLake backend `oracle`"),
+        (lake.replace("AS lake", "AS sandbox"), "`sandbox` cannot be the alias of the lake"),
+    ] {
+        let project = project();
+        project.write("config/catalog.sql", &catalog);
+        project.model("raw/a", "SELECT 1 AS a");
+        let output = project.run(&["run"]).failure(1);
+        assert!(output.stderr.contains(expected), "{catalog}: {}", output.stderr);
+    }
+}
+
+#[test]
+fn commented_attaches_and_those_of_sources_do_not_count() {
+    let project = project();
+    let lake = testkit::Catalog::Sqlite.attach();
+    project.write("config/catalog.sql", &format!("/* ATTACH 'x' AS y; */ {lake} -- ATTACH 'z' AS w;"));
+    project.write("config/sources.sql", "ATTACH ':memory:' AS crm; CREATE TABLE crm.main.people AS SELECT 7 AS id;");
+    project.model("raw/people", "SELECT * FROM crm.main.people");
+    project.run(&["run"]).success();
+    assert_eq!(project.rows("FROM raw.people"), "7\n");
+}
+
+#[test]
+fn relative_paths_start_at_the_root_wherever_the_command_does() {
+    let project = project();
+    project.write("models/config/note.txt", "a folder called config is no root");
+    project.model("raw/a", "SELECT 1 AS a");
+    project.run_in("models", &["run"]).success();
+    assert!(project.root().join("ducklake.sqlite").is_file());
+    assert!(!project.root().join("models/ducklake.sqlite").exists());
+    project.run_in("models/raw", &["run", "a.sql"]).success();
+}
+
+#[test]
+fn macro_files_may_depend_on_each_other_in_any_order_and_stay_out_of_the_lake() {
+    let project = project();
+    project.write("config/macros/a.sql", "CREATE MACRO IF NOT EXISTS plus_one(x) AS twice(x) + 1;");
+    project.write("config/macros/b.sql", "CREATE MACRO lonely() AS 1; CREATE MACRO twice(x) AS third(x) * 2;");
+    project.write("config/macros/c.sql", "CREATE MACRO third(x) AS x + 10;");
+    project.model("raw/a", "SELECT plus_one(1) AS a");
+    project.run(&["run"]).success();
+    assert_eq!(project.rows("FROM raw.a"), "23\n");
+    assert_eq!(project.rows("SELECT DISTINCT database_name FROM duckdb_functions() WHERE function_name IN ('plus_one', 'twice')"), "memory\n");
+}
+
+#[test]
+fn a_macro_file_that_never_loads_is_named_with_its_line() {
+    let project = project();
+    project.write("config/macros/audits.sql", "CREATE MACRO fine() AS 1;\nCREATE MACRO broken() AS TABLE FROM no_such_table;");
+    let output = project.run(&["sql", "SELECT 1"]).failure(1);
+    assert!(output.stderr.starts_with("error: load audits.sql: Catalog Error: "), "{}", output.stderr);
+    assert!(output.stderr.contains("config/macros/audits.sql:2:"), "{}", output.stderr);
+}
+
+#[test]
+fn variables_come_in_order_and_know_the_lakes_name() {
+    let project = project();
+    project.write("config/variables/constants.sql", "SET VARIABLE base = 40;");
+    project.write("config/variables/global.sql", "SET VARIABLE answer = getvariable('base') + (SELECT count(*) + 1 FROM {{catalog}}.snapshots());");
+    project.model("raw/a", "SELECT getvariable('answer') AS a, getvariable('not_set') IS NULL AS b, getvariable('incr_cursor') AS c");
+    project.run(&["run"]).success();
+    assert_eq!(project.rows("FROM raw.a"), "42,true,\n");
+}
+
+#[test]
+fn built_in_variables_and_functions() {
+    let project = project();
+    let row = project.rows(
+        "SELECT getvariable('curr_snapshot'), getvariable('prev_snapshot'), last_snapshot(), prev_snapshot(), dag_start_snapshot(), \
+         ondatra_current_snapshot(), ondatra_now() = getvariable('ondatra_run_time'), ondatra_load_id() = getvariable('ondatra_load_id'), \
+         regexp_full_match(ondatra_load_id(), '\\d+_\\d+'), typeof(ondatra_now())",
+    );
+    assert_eq!(row, "0,0,0,0,0,0,true,true,true,TIMESTAMP\n", "a fresh lake: prev_snapshot is not below 0");
+}
+
+#[test]
+fn secrets_do_not_appear_in_errors() {
+    let project = project();
+    project.write(".env", &format!("ONDATRA_STATE_KEY={}\nPG_PW=hunter2-it's\n", testkit::STATE_KEY));
+    project.write("config/sources.sql", "ATTACH 'host=127.0.0.1 port=1 user=u password=${PG_PW} connect_timeout=1' AS crm (TYPE postgres);");
+    project.model("raw/a", "SELECT 1 AS a");
+    for args in [&["run"][..], &["--json", "run"], &["sql", "SELECT 1"]] {
+        let output = project.run(args).failure(1);
+        assert!(!output.stderr.contains("hunter2") && !output.stdout.contains("hunter2"), "{}", output.stderr);
+        assert!(output.stderr.contains("load sources.sql:"), "{}", output.stderr);
+    }
+}
+
+#[test]
+fn an_unreadable_optional_file_is_an_error() {
+    let project = project();
+    std::fs::create_dir_all(project.root().join("config/settings.sql")).unwrap();
+    let output = project.run(&["sql", "SELECT 1"]).failure(1);
+    assert!(output.stderr.contains("config/settings.sql"), "{}", output.stderr);
+}
+
+#[test]
+fn a_missing_extension_says_where_it_was_looked_for() {
+    let project = project();
+    let empty = project.root().join("empty");
+    std::fs::create_dir(&empty).unwrap();
+    // A copy of the binary elsewhere finds no folder of extensions beside it.
+    let copy = project.root().join("ondatrasql");
+    std::fs::copy(crate::BINARY, &copy).unwrap();
+    let library = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.engine/lib");
+    let output = std::process::Command::new(&copy)
+        .args(["sql", "SELECT 1"])
+        .current_dir(project.root())
+        .env_clear()
+        .env("ONDATRA_EXTENSION_DIR", &empty)
+        .env("HOME", &empty)
+        .env("LD_LIBRARY_PATH", library)
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("extension `ducklake`") && stderr.contains(&empty.display().to_string()), "{stderr}");
+    assert!(stderr.contains("ONDATRA_EXTENSION_DIR") && stderr.contains("internet"), "{stderr}");
+}

@@ -1,0 +1,23 @@
+//! Black-box tests: the built binary in throwaway projects. A file per command or promise.
+#![allow(clippy::unwrap_used)]
+
+mod arguments;
+mod bad_projects;
+mod config;
+mod crash;
+mod init;
+mod interrupt;
+mod run;
+mod run_types;
+mod sql;
+mod together;
+
+use testkit::{Catalog, Project};
+
+/// The binary under test.
+const BINARY: &str = env!("CARGO_BIN_EXE_ondatrasql");
+
+/// A project on a SQLite lake.
+fn project() -> Project {
+    Project::new(BINARY, Catalog::Sqlite)
+}

@@ -1,0 +1,1 @@
+SELECT i FROM range(20) t(i)
