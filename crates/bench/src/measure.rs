@@ -16,7 +16,12 @@ pub struct Figure {
 
 impl Figure {
     /// Measures two things in turn. Each call gets the round's number and returns the time that counts.
-    pub fn measure(what: &'static str, bar: f64, mut left: impl FnMut(usize) -> Duration, mut right: impl FnMut(usize) -> Duration) -> Self {
+    pub fn measure(
+        what: &'static str,
+        bar: f64,
+        mut left: impl FnMut(usize) -> Duration,
+        mut right: impl FnMut(usize) -> Duration,
+    ) -> Self {
         let (mut lefts, mut rights) = (Vec::new(), Vec::new());
         for round in 0..ROUNDS {
             lefts.push(left(round));
@@ -25,7 +30,7 @@ impl Figure {
         lefts.sort();
         rights.sort();
         let measured = lefts[ROUNDS / 2];
-        let spread = (lefts[ROUNDS - 1] - lefts[0]).as_secs_f64() / measured.as_secs_f64();
+        let spread = lefts[ROUNDS - 1].checked_sub(lefts[0]).unwrap().as_secs_f64() / measured.as_secs_f64();
         Self { what, measured, against: rights[ROUNDS / 2], bar, spread }
     }
 

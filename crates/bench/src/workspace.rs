@@ -38,7 +38,8 @@ impl Project {
 
     /// `ondatrasql run`, which must succeed.
     pub fn run(&self, binary: &Path) {
-        let status = Command::new(binary).arg("run").current_dir(self.dir.path()).stdout(Stdio::null()).status().unwrap();
+        let status =
+            Command::new(binary).arg("run").current_dir(self.dir.path()).stdout(Stdio::null()).status().unwrap();
         assert!(status.success());
     }
 
@@ -79,5 +80,7 @@ pub fn fifty_models(source: &str) -> Vec<(&'static str, String, String)> {
 
 /// The query of the rows that all benchmarks start from.
 pub fn source_rows(rows: usize) -> String {
-    format!("SELECT i AS id, i % 100 AS grp, 'name ' || i AS name, (i * 7 % 1000)::DOUBLE AS amount FROM range({rows}) t(i)")
+    format!(
+        "SELECT i AS id, i % 100 AS grp, 'name ' || i AS name, (i * 7 % 1000)::DOUBLE AS amount FROM range({rows}) t(i)"
+    )
 }

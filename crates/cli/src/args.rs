@@ -51,7 +51,10 @@ pub(crate) enum Command {
     /// Examples:
     ///   ondatrasql sql "SELECT count(*) FROM staging.orders"
     ///   ondatrasql sql "FROM staging.orders" --format csv
-    #[command(override_usage = "ondatrasql sql \"<statement>\" [--format|-f csv|json|markdown|md]", verbatim_doc_comment)]
+    #[command(
+        override_usage = "ondatrasql sql \"<statement>\" [--format|-f csv|json|markdown|md]",
+        verbatim_doc_comment
+    )]
     Sql(SqlArgs),
     /// Print the rows of a table
     ///
@@ -239,7 +242,8 @@ fn unknown_command(name: &str) -> CliError {
     }
     let line = CommandLine::command();
     let known = line.get_subcommands().map(|command| command.get_name().to_owned());
-    let close = known.map(|known| (strsim::damerau_levenshtein(&known, name), known)).min().filter(|(far, _)| *far <= 2);
+    let close =
+        known.map(|known| (strsim::damerau_levenshtein(&known, name), known)).min().filter(|(far, _)| *far <= 2);
     let help = match close {
         Some((_, known)) => format!("did you mean `{known}`?"),
         None => "`ondatrasql help` lists the commands".to_owned(),

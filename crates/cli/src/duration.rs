@@ -50,9 +50,15 @@ mod tests {
 
     #[test]
     fn durations_are_written_as_the_contract_says() {
-        for (millis, text) in
-            [(0, "0ms"), (45, "45ms"), (999, "999ms"), (1000, "1s"), (1100, "1.1s"), (62_500, "1m2.5s"), (3_723_900, "1h2m3s")]
-        {
+        for (millis, text) in [
+            (0, "0ms"),
+            (45, "45ms"),
+            (999, "999ms"),
+            (1000, "1s"),
+            (1100, "1.1s"),
+            (62_500, "1m2.5s"),
+            (3_723_900, "1h2m3s"),
+        ] {
             assert_eq!(format(Duration::from_millis(millis)), text);
         }
     }

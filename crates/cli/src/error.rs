@@ -106,7 +106,10 @@ pub(crate) fn render(context: &str, error: &dyn Diagnose, color: bool) -> String
     let lines = text.lines().map(|line| line.strip_prefix("  ").unwrap_or(line).trim_end());
     let lines = lines.filter(|line| !line.is_empty() && *line != "│");
     // Further lines of a message get a bar; plain indentation copies better.
-    lines.map(|line| line.strip_prefix("│ ").map_or_else(|| line.to_owned(), |rest| format!("  {rest}"))).collect::<Vec<_>>().join("\n")
+    lines
+        .map(|line| line.strip_prefix("│ ").map_or_else(|| line.to_owned(), |rest| format!("  {rest}")))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// An error in the form that miette prints.

@@ -40,7 +40,11 @@ impl Invocation {
         let folder = |name: &str| self.environment.get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let executable = std::env::current_exe().ok();
         SessionOptions {
-            extensions: ExtensionSearch::new(folder("ONDATRA_EXTENSION_DIR"), executable.as_deref(), folder("HOME").as_deref()),
+            extensions: ExtensionSearch::new(
+                folder("ONDATRA_EXTENSION_DIR"),
+                executable.as_deref(),
+                folder("HOME").as_deref(),
+            ),
             temp_root: std::env::temp_dir(),
         }
     }

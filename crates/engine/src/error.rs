@@ -29,7 +29,10 @@ pub enum EngineError {
         pinned: String,
     },
     /// An extension was found nowhere and could not be installed.
-    #[error("extension `{name}` for DuckDB {version} ({platform}) was not found\n  looked in:\n{}\n  INSTALL from the network: {install}", list(looked_in))]
+    #[error(
+        "extension `{name}` for DuckDB {version} ({platform}) was not found\n  looked in:\n{}\n  INSTALL from the network: {install}",
+        list(looked_in)
+    )]
     ExtensionMissing {
         /// Its name.
         name: String,
@@ -63,11 +66,13 @@ impl EngineError {
             return Self::Interrupted;
         }
         let (class, rest) = split_class(text);
-        let parsed = rest.trim_start().starts_with('{').then(|| serde_json::from_str::<serde_json::Value>(rest).ok()).flatten();
+        let parsed =
+            rest.trim_start().starts_with('{').then(|| serde_json::from_str::<serde_json::Value>(rest).ok()).flatten();
         match parsed {
             None => Self::Sql { class: class.to_owned(), message: rest.to_owned(), offset: None },
             Some(json) => {
-                let class = json["exception_type"].as_str().map_or_else(|| class.to_owned(), |kind| format!("{kind} Error: "));
+                let class =
+                    json["exception_type"].as_str().map_or_else(|| class.to_owned(), |kind| format!("{kind} Error: "));
                 let message = json["exception_message"].as_str().unwrap_or(rest).to_owned();
                 let offset = json["position"].as_str().and_then(|at| at.parse().ok());
                 Self::Sql { class, message, offset }
@@ -103,9 +108,15 @@ impl EngineError {
     /// Whether another writer got in the way, so that the same transaction may succeed when run again.
     pub fn is_conflict(&self) -> bool {
         let Self::Sql { message, .. } = self else { return false };
-        ["database is locked", "Transaction conflict", "Conflict on", "could not serialize access", "conflict on commit"]
-            .iter()
-            .any(|sign| message.contains(sign))
+        [
+            "database is locked",
+            "Transaction conflict",
+            "Conflict on",
+            "could not serialize access",
+            "conflict on commit",
+        ]
+        .iter()
+        .any(|sign| message.contains(sign))
     }
 }
 
@@ -134,11 +145,16 @@ impl Diagnose for EngineError {
             Self::Sql { .. } if self.is_conflict() => "another process wrote to the lake; run again".into(),
             Self::Sql { .. } => "change the SQL as the engine's message says".into(),
             Self::Interrupted => "run again: what was committed stays, the rest starts over".into(),
-            Self::Version { pinned, .. } => format!("use the libduckdb.so of DuckDB {pinned} that came with this binary; in the repository, run scripts/engine"),
+            Self::Version { pinned, .. } => format!(
+                "use the libduckdb.so of DuckDB {pinned} that came with this binary; in the repository, run scripts/engine"
+            ),
             Self::ExtensionMissing { name, version, platform, .. } => format!(
                 "put {name}.duckdb_extension into a folder <dir>/{version}/{platform}/ and set ONDATRA_EXTENSION_DIR=<dir>; or connect to the internet once and run again"
             ),
-            Self::ExtensionRefused { path, .. } => format!("replace {} by the file of exactly this engine version and platform, or delete it", path.display()),
+            Self::ExtensionRefused { path, .. } => format!(
+                "replace {} by the file of exactly this engine version and platform, or delete it",
+                path.display()
+            ),
         }
     }
 }
@@ -149,7 +165,9 @@ mod tests {
 
     #[test]
     fn errors_as_json_carry_class_message_and_position() {
-        let error = EngineError::from_text(r#"Binder Error: {"exception_type":"Binder","exception_message":"no \"x\"","position":"11"}"#);
+        let error = EngineError::from_text(
+            r#"Binder Error: {"exception_type":"Binder","exception_message":"no \"x\"","position":"11"}"#,
+        );
         assert_eq!((error.to_string().as_str(), error.offset()), ("Binder Error: no \"x\"", Some(11)));
         assert_eq!(error.cleaned(), "no \"x\"");
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use model::code_words;
 use sha2::{Digest, Sha256};
-use types::{is_identifier, literal};
+use types::{hex, is_identifier, literal};
 
 use crate::{Connection, Database, EngineError};
 
@@ -87,9 +87,12 @@ impl ExtensionSearch {
     /// Loads `names` into the instance of `connection`, which was opened with unsigned extensions allowed;
     /// afterwards only signed ones are.
     pub fn load(&self, connection: &Connection, names: &[&str], pins: &Pins) -> Result<(), EngineError> {
-        let found: Vec<(&str, Option<PathBuf>)> =
-            names.iter().map(|&name| (name, self.candidates(name, pins).into_iter().find(|path| path.is_file()))).collect();
-        let is_pinned = |name: &str, path: &Path| pins.sum(name).is_some_and(|sum| sha256_of(path).is_ok_and(|found| found == sum));
+        let found: Vec<(&str, Option<PathBuf>)> = names
+            .iter()
+            .map(|&name| (name, self.candidates(name, pins).into_iter().find(|path| path.is_file())))
+            .collect();
+        let is_pinned =
+            |name: &str, path: &Path| pins.sum(name).is_some_and(|sum| sha256_of(path).is_ok_and(|found| found == sum));
         let mut rest = Vec::new();
         for (name, path) in found {
             match path {
@@ -133,7 +136,7 @@ fn sha256_of(path: &Path) -> std::io::Result<String> {
     loop {
         let read = file.read(&mut buffer)?;
         if read == 0 {
-            return Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect());
+            return Ok(hex(&hash.finalize()));
         }
         hash.update(&buffer[..read]);
     }

@@ -39,7 +39,11 @@ pub(crate) fn write_comments(
 }
 
 /// Comments by lower-case column name; the table's own under the empty name.
-fn present_comments(connection: &Connection, lake: &str, target: &Target) -> Result<BTreeMap<String, String>, EngineError> {
+fn present_comments(
+    connection: &Connection,
+    lake: &str,
+    target: &Target,
+) -> Result<BTreeMap<String, String>, EngineError> {
     let filter = format!(
         "database_name = {} AND schema_name = {} AND table_name = {} AND comment IS NOT NULL",
         literal(lake),

@@ -66,7 +66,9 @@ impl Diagnose for MaterializeError {
     fn help(&self) -> String {
         match self {
             Self::Query(error) | Self::Write(error) => error.help(),
-            Self::HugeValue { column, .. } => format!("cast it in the model, for example `{column}::DOUBLE` or `{column}::VARCHAR`"),
+            Self::HugeValue { column, .. } => {
+                format!("cast it in the model, for example `{column}::DOUBLE` or `{column}::VARCHAR`")
+            }
             Self::UnsupportedType { column, type_name } => {
                 let cast = if type_name.ends_with(']') { "to a list, without the length" } else { "to VARCHAR" };
                 format!("cast `{column}` {cast} in the model")

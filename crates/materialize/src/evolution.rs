@@ -45,7 +45,8 @@ impl Evolution {
 
     /// The run type that such a change is reported as for kind `table`; `None` where it stays as decided.
     pub fn reported_run_type(&self) -> Option<RunType> {
-        let destructive = !self.dropped.is_empty() || self.retyped.iter().any(|(old, new)| !promotable(&old.type_name, new));
+        let destructive =
+            !self.dropped.is_empty() || self.retyped.iter().any(|(old, new)| !promotable(&old.type_name, new));
         if destructive {
             return Some(RunType::Full);
         }
@@ -56,7 +57,8 @@ impl Evolution {
     /// way first and dropped last: a table cannot lose its only column.
     pub fn statements(&self, table: &str) -> Vec<String> {
         let doomed = |name: &str| format!("__ondatra_old_{name}");
-        let rename = |from: &str, to: &str| format!("ALTER TABLE {table} RENAME COLUMN {} TO {}", quote(from), quote(to));
+        let rename =
+            |from: &str, to: &str| format!("ALTER TABLE {table} RENAME COLUMN {} TO {}", quote(from), quote(to));
         let add = |name: &str, type_name: &str| format!("ALTER TABLE {table} ADD COLUMN {} {type_name}", quote(name));
         let drop = |name: &str| format!("ALTER TABLE {table} DROP COLUMN {}", quote(name));
         let mut statements = Vec::new();
@@ -130,7 +132,10 @@ mod tests {
     fn adds_are_incremental_drops_and_narrowing_are_full() {
         let table = columns(&[("a", "INTEGER"), ("b", "VARCHAR")]);
         let change = |list: &[(&str, &str)]| Evolution::between(&table, &columns(list));
-        assert_eq!(change(&[("a", "INTEGER"), ("b", "VARCHAR"), ("c", "DATE")]).reported_run_type(), Some(RunType::Incremental));
+        assert_eq!(
+            change(&[("a", "INTEGER"), ("b", "VARCHAR"), ("c", "DATE")]).reported_run_type(),
+            Some(RunType::Incremental)
+        );
         assert_eq!(change(&[("a", "BIGINT"), ("b", "VARCHAR")]).reported_run_type(), Some(RunType::Incremental));
         assert_eq!(change(&[("a", "SMALLINT"), ("b", "VARCHAR")]).reported_run_type(), Some(RunType::Full));
         let all = change(&[("a", "DOUBLE"), ("c", "DATE")]);

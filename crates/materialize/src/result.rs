@@ -39,7 +39,9 @@ pub fn drop_result(connection: &Connection, target: &Target) -> Result<(), Engin
 pub(crate) fn describe(connection: &Connection, table: &str) -> Result<Vec<Column>, EngineError> {
     let rows = connection.query(&format!("SELECT column_name, column_type FROM (DESCRIBE {table})"))?;
     let column = |row: Vec<Value>| match &row[..] {
-        [Value::Text(name), Value::Text(type_name)] => Some(Column { name: name.clone(), type_name: type_name.clone() }),
+        [Value::Text(name), Value::Text(type_name)] => {
+            Some(Column { name: name.clone(), type_name: type_name.clone() })
+        }
         _ => None,
     };
     Ok(rows.into_values().filter_map(column).collect())
@@ -72,7 +74,8 @@ pub(crate) fn stored_type(type_name: &str) -> String {
     for (at, token) in pieces.iter().enumerate() {
         let text = &type_name[token.span.clone()];
         // A word that a blank follows is the name of a struct's field.
-        let is_type = token.kind == TokenKind::Word && pieces.get(at + 1).is_none_or(|next| next.kind != TokenKind::Space);
+        let is_type =
+            token.kind == TokenKind::Word && pieces.get(at + 1).is_none_or(|next| next.kind != TokenKind::Space);
         stored.push_str(if is_type && matches!(text, "HUGEINT" | "UHUGEINT") { "DECIMAL(38,0)" } else { text });
     }
     stored

@@ -4,10 +4,10 @@ use engine::{Connection, EngineError};
 use model::ColumnDoc;
 use types::{Column, Target, quote};
 
+use crate::MaterializeError;
 use crate::comments::write_comments;
 use crate::evolution::Evolution;
 use crate::result::{ModelResult, describe, stored_type};
-use crate::MaterializeError;
 
 /// A result on its way into its table.
 pub struct TableWrite<'a> {
@@ -126,7 +126,8 @@ mod tests {
     fn the_sql_of_kind_table() {
         let target = Target::new("mart", "order");
         let columns = [("id", "BIGINT"), ("to\"tal", "HUGEINT")];
-        let columns = columns.map(|(name, type_name)| Column { name: name.into(), type_name: type_name.into() }).to_vec();
+        let columns =
+            columns.map(|(name, type_name)| Column { name: name.into(), type_name: type_name.into() }).to_vec();
         let result = ModelResult { table: "temp.main.\"tmp_mart_order\"".into(), columns, rows: 0 };
         let write =
             TableWrite { lake: "lake", target: &target, exists: false, result: &result, description: None, docs: &[] };

@@ -84,7 +84,8 @@ mod tests {
 
     #[test]
     fn a_masking_tag_that_would_not_mask_is_refused() {
-        for value in ["s = SSN | mask-ssn", "s = SSN | mask_ssn |", "s = SSN | mask_ssn | two words", "ssn", "a.b = x"] {
+        for value in ["s = SSN | mask-ssn", "s = SSN | mask_ssn |", "s = SSN | mask_ssn | two words", "ssn", "a.b = x"]
+        {
             assert!(parse_column(value, 0..0).is_err(), "{value}");
         }
     }

@@ -16,17 +16,37 @@ pub(crate) fn check_compatibility(model: &Model, spans: &Spans) -> Vec<Finding> 
     match kind {
         Kind::Tracked => {
             if spans.unique_key.is_some() {
-                find(Rule::MisusedUniqueKey, &spans.unique_key, "tracked kind uses @group_key, not @unique_key".into(), "rename it to `@group_key`");
+                find(
+                    Rule::MisusedUniqueKey,
+                    &spans.unique_key,
+                    "tracked kind uses @group_key, not @unique_key".into(),
+                    "rename it to `@group_key`",
+                );
             }
             if spans.group_key.is_none() {
-                find(Rule::Incompatible, &None, "`@group_key` is required for kind tracked".into(), "add `-- @group_key: column`");
+                find(
+                    Rule::Incompatible,
+                    &None,
+                    "`@group_key` is required for kind tracked".into(),
+                    "add `-- @group_key: column`",
+                );
             }
         }
         _ if spans.group_key.is_some() => {
-            find(Rule::Incompatible, &spans.group_key, "@group_key is only valid for tracked models".into(), "use `@unique_key`, or `@kind: tracked`");
+            find(
+                Rule::Incompatible,
+                &spans.group_key,
+                "@group_key is only valid for tracked models".into(),
+                "use `@unique_key`, or `@kind: tracked`",
+            );
         }
         Kind::Merge | Kind::Scd2 if spans.unique_key.is_none() => {
-            find(Rule::MisusedUniqueKey, &None, format!("`@unique_key` is required for kind {kind}"), "add `-- @unique_key: column`");
+            find(
+                Rule::MisusedUniqueKey,
+                &None,
+                format!("`@unique_key` is required for kind {kind}"),
+                "add `-- @unique_key: column`",
+            );
         }
         _ => {}
     }
@@ -39,21 +59,38 @@ pub(crate) fn check_compatibility(model: &Model, spans: &Spans) -> Vec<Finding> 
         );
     }
     if model.fetch && spans.push.is_some() {
-        find(Rule::Incompatible, &spans.push, "@fetch and @push cannot be combined".into(), "push from a second model that reads this one");
+        find(
+            Rule::Incompatible,
+            &spans.push,
+            "@fetch and @push cannot be combined".into(),
+            "push from a second model that reads this one",
+        );
     }
     let keys = model.group_key.iter().map(|key| (key, &spans.group_key));
     let keys = keys.chain(model.unique_key.iter().map(|key| (&key.value, &spans.unique_key)));
     for (key, span) in keys {
         if kind.own_columns().contains(&key.to_lowercase().as_str()) {
-            find(Rule::Incompatible, span, format!("column `{key}` is reserved for the runtime in kind {kind}"), "choose another key column");
+            find(
+                Rule::Incompatible,
+                span,
+                format!("column `{key}` is reserved for the runtime in kind {kind}"),
+                "choose another key column",
+            );
         }
     }
     if let Some(incremental) = &model.incremental {
         let name = &incremental.column.value;
         let masked = model.columns.iter().any(|doc| doc.name.eq_ignore_ascii_case(name) && doc.mask().is_some());
         if masked {
-            let message = format!("the @incremental column `{name}` carries a masking tag, so its last value would be masked text");
-            find(Rule::InvalidIncremental, &Some(incremental.column.span.clone()), message, "remove the tag or choose another cursor");
+            let message = format!(
+                "the @incremental column `{name}` carries a masking tag, so its last value would be masked text"
+            );
+            find(
+                Rule::InvalidIncremental,
+                &Some(incremental.column.span.clone()),
+                message,
+                "remove the tag or choose another cursor",
+            );
         }
     }
     findings

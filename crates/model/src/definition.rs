@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use sha2::{Digest, Sha256};
-use types::Column;
+use types::{Column, hex};
 
 use crate::lexer::{TokenKind, code_words, split_statements, tokens};
 use crate::parse::Model;
@@ -62,10 +62,6 @@ pub fn schema_hash(columns: &[Column]) -> String {
     let mut lines: Vec<String> = columns.iter().map(|c| format!("{}:{}", c.name, c.type_name)).collect();
     lines.sort();
     hex(&Sha256::digest(lines.join("\n")))[..32].to_owned()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The statements of `config/` that can change what a model's SQL means, unexpanded, so that values of
@@ -160,13 +156,19 @@ mod tests {
         assert_eq!(normalize("SELECT  A,\n 'X  y' -- c\n/* d */ FROM \"T\""), "select a, 'X  y' from \"T\"");
         let config = ConfigDefinitions::default();
         let base = hash("SELECT a FROM t", &config);
-        for same in ["select A\nfrom T", "-- @description: x\n-- @constraint: y(1)\n-- @sorted_by: a\nSELECT a FROM t -- c"] {
+        for same in
+            ["select A\nfrom T", "-- @description: x\n-- @constraint: y(1)\n-- @sorted_by: a\nSELECT a FROM t -- c"]
+        {
             assert_eq!(hash(same, &config), base, "{same}");
         }
         for other in [
-            "SELECT 'A' FROM t", "SELECT a FROM t WHERE b = ' '", "-- @kind: append\nSELECT a FROM t",
-            "-- @partitioned_by: a\nSELECT a FROM t", "-- @column: a = x | hash_pii\nSELECT a FROM t",
-            "-- @incremental: a\nSELECT a FROM t", "-- @push: crm\nSELECT a FROM t",
+            "SELECT 'A' FROM t",
+            "SELECT a FROM t WHERE b = ' '",
+            "-- @kind: append\nSELECT a FROM t",
+            "-- @partitioned_by: a\nSELECT a FROM t",
+            "-- @column: a = x | hash_pii\nSELECT a FROM t",
+            "-- @incremental: a\nSELECT a FROM t",
+            "-- @push: crm\nSELECT a FROM t",
         ] {
             assert_ne!(hash(other, &config), base, "{other}");
         }

@@ -116,10 +116,17 @@ fn partition_term(term: &str) -> Result<PartitionTerm, String> {
         return Ok(PartitionTerm::Time(part, column(args)?));
     }
     if function != "bucket" {
-        return Err(format!("unsupported partition transform `{function}`: use year, month, day, hour or bucket(N, column)"));
+        return Err(format!(
+            "unsupported partition transform `{function}`: use year, month, day, hour or bucket(N, column)"
+        ));
     }
     let (count, name) = args.split_once(',').ok_or_else(|| invalid("bucket takes a number and a column"))?;
-    let count: u32 = count.trim().parse().ok().filter(|&count| count > 0).ok_or_else(|| invalid("bucket takes a positive number"))?;
+    let count: u32 = count
+        .trim()
+        .parse()
+        .ok()
+        .filter(|&count| count > 0)
+        .ok_or_else(|| invalid("bucket takes a positive number"))?;
     Ok(PartitionTerm::Bucket(count, column(name)?))
 }
 
@@ -175,9 +182,8 @@ fn quoted_args(text: &str) -> Option<Vec<String>> {
         rest = rest[end..].trim_start();
         match rest.strip_prefix(',') {
             Some(more) if !more.trim().is_empty() => rest = more.trim_start(),
-            Some(_) => return None,
             None if rest.is_empty() => {}
-            None => return None,
+            _ => return None,
         }
     }
     Some(args)

@@ -6,8 +6,21 @@ use crate::lexer::{TokenKind, block_comment_length, tokens};
 
 /// Every directive of the current version.
 const DIRECTIVES: [&str; 15] = [
-    "kind", "unique_key", "group_key", "incremental", "incremental_initial", "partitioned_by", "sorted_by", "fetch",
-    "push", "constraint", "audit", "warning", "description", "column", "extension",
+    "kind",
+    "unique_key",
+    "group_key",
+    "incremental",
+    "incremental_initial",
+    "partitioned_by",
+    "sorted_by",
+    "fetch",
+    "push",
+    "constraint",
+    "audit",
+    "warning",
+    "description",
+    "column",
+    "extension",
 ];
 
 /// Directives of older versions; known, so that their own message is shown.
@@ -79,8 +92,8 @@ fn read_line(source: &str, span: Range<usize>, header: &mut Header) {
     let name_span = name_start..name_start + 1 + name.len();
     let rest = &after_at[name.len()..];
     let value = match (name, rest.strip_prefix(':')) {
-        ("fetch", None) => rest.trim(),
-        ("fetch", Some(_)) => rest.trim(),
+        // A bare marker: whatever follows, even a colon, is its (wrong) value.
+        ("fetch", _) => rest.trim(),
         ("push", Some(value)) => value.trim(),
         (_, Some(value)) if !value.trim().is_empty() => value.trim(),
         _ => return header.problems.push(unknown(name, name_span)),
@@ -145,7 +158,9 @@ fn find_misplaced(source: &str, body_start: usize, header: &mut Header) {
         let rest = &after_at[name.len()..];
         if is_known(name) && (rest.starts_with(':') || (name == "fetch" && rest.trim().is_empty())) {
             let start = body_start + token.span.start + (comment.len() - text.len());
-            header.problems.push(HeaderProblem::AfterBody { word: name.to_owned(), span: start..start + 1 + name.len() });
+            header
+                .problems
+                .push(HeaderProblem::AfterBody { word: name.to_owned(), span: start..start + 1 + name.len() });
         }
     }
 }
@@ -185,15 +200,25 @@ mod tests {
 
     #[test]
     fn what_looks_like_a_directive_but_is_none_is_reported() {
-        for (line, word) in [("@Kind: x", "Kind"), ("@kind x", "kind"), ("@kind:", "kind"), ("@alice hi", "alice"), ("@kind : x", "kind")] {
+        for (line, word) in [
+            ("@Kind: x", "Kind"),
+            ("@kind x", "kind"),
+            ("@kind:", "kind"),
+            ("@alice hi", "alice"),
+            ("@kind : x", "kind"),
+        ] {
             let problems = read_header(&format!("-- {line}\nSELECT 1")).problems;
-            assert!(matches!(&problems[..], [HeaderProblem::Unknown { word: found, .. }] if found == word), "{line}: {problems:?}");
+            assert!(
+                matches!(&problems[..], [HeaderProblem::Unknown { word: found, .. }] if found == word),
+                "{line}: {problems:?}"
+            );
         }
     }
 
     #[test]
     fn a_directive_after_the_first_sql_line_is_misplaced_unless_it_is_only_text() {
-        let problems = read_header("SELECT 1\n-- @kind: merge\n, 'x\n-- @kind: y' /*\n-- @kind: z */ -- @todo: w").problems;
+        let problems =
+            read_header("SELECT 1\n-- @kind: merge\n, 'x\n-- @kind: y' /*\n-- @kind: z */ -- @todo: w").problems;
         assert_eq!(problems, [HeaderProblem::AfterBody { word: "kind".into(), span: 12..17 }]);
     }
 

@@ -156,10 +156,10 @@ mod tests {
         assert_eq!(statements("SELECT 1; -- done"), ["SELECT 1"]);
         assert_eq!(statements("SELECT $$a;b$$"), ["SELECT $$a;b$$"]);
         assert_eq!(statements("SELECT $x$a;$$b$x$;;"), ["SELECT $x$a;$$b$x$"]);
-        assert_eq!(statements("SELECT ';', \"a;\"\"b\", 'it''s;' /* ; /* ; */ ; */ -- ;\n, e'\\';'; x"), [
-            "SELECT ';', \"a;\"\"b\", 'it''s;' /* ; /* ; */ ; */ -- ;\n, e'\\';'",
-            "x"
-        ]);
+        assert_eq!(
+            statements("SELECT ';', \"a;\"\"b\", 'it''s;' /* ; /* ; */ ; */ -- ;\n, e'\\';'; x"),
+            ["SELECT ';', \"a;\"\"b\", 'it''s;' /* ; /* ; */ ; */ -- ;\n, e'\\';'", "x"]
+        );
         assert_eq!(statements(" -- nothing\n ; /* at all */ "), Vec::<&str>::new());
     }
 

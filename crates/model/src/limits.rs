@@ -23,7 +23,11 @@ pub fn find_limit(tree: &SyntaxTree) -> Option<(LimitWord, Option<usize>)> {
 fn walk(node: &Value, found: &mut Vec<(LimitWord, Option<usize>)>) {
     match node {
         Value::Object(map) => {
-            if map.get("type").and_then(Value::as_str).is_some_and(|t| matches!(t, "LIMIT_MODIFIER" | "LIMIT_PERCENT_MODIFIER")) {
+            if map
+                .get("type")
+                .and_then(Value::as_str)
+                .is_some_and(|t| matches!(t, "LIMIT_MODIFIER" | "LIMIT_PERCENT_MODIFIER"))
+            {
                 let (word, clause) = match map.get("limit") {
                     Some(limit) if !limit.is_null() => (LimitWord::Limit, limit),
                     _ => (LimitWord::Offset, map.get("offset").unwrap_or(&Value::Null)),

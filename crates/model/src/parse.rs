@@ -160,7 +160,12 @@ impl Reader {
                         Some(known) => format!("did you mean `@{known}`?"),
                         None => "a directive is `-- @name: value`; to keep a comment, do not begin it with `@`".into(),
                     };
-                    self.find(Rule::InvalidDirective, span.clone(), format!("unknown directive @{word} on line {line}"), help);
+                    self.find(
+                        Rule::InvalidDirective,
+                        span.clone(),
+                        format!("unknown directive @{word} on line {line}"),
+                        help,
+                    );
                 }
                 HeaderProblem::AfterBody { word, span } => self.find(
                     Rule::InvalidDirective,
@@ -201,7 +206,9 @@ impl Reader {
                 }
             }
             "fetch" if directive.value.is_empty() => self.model.fetch = true,
-            "fetch" => self.value_problem(Rule::InvalidValue, directive, "@fetch is a bare marker, nothing may follow it"),
+            "fetch" => {
+                self.value_problem(Rule::InvalidValue, directive, "@fetch is a bare marker, nothing may follow it");
+            }
             "push" => {
                 self.spans.push = Some(directive.name_span.clone());
                 match push_call(&directive.value) {
@@ -234,7 +241,12 @@ impl Reader {
         } else {
             let message = format!("invalid kind \"{}\"", directive.value);
             let kinds: Vec<&str> = Kind::ALL.iter().map(|kind| kind.as_str()).collect();
-            self.find(Rule::InvalidKind, directive.value_span.clone(), message, format!("the kinds are {}", kinds.join(", ")));
+            self.find(
+                Rule::InvalidKind,
+                directive.value_span.clone(),
+                message,
+                format!("the kinds are {}", kinds.join(", ")),
+            );
         }
     }
 
@@ -242,15 +254,21 @@ impl Reader {
         self.spans.unique_key = Some(directive.name_span.clone());
         if directive.value.contains(',') {
             let message = format!("only a single unique_key column is allowed, not `{}`", directive.value);
-            let help = "for a key of several columns use `@kind: tracked` with `@group_key`, or build one column from them";
+            let help =
+                "for a key of several columns use `@kind: tracked` with `@group_key`, or build one column from them";
             return self.find(Rule::InvalidUniqueKey, directive.value_span.clone(), message, help);
         }
         match check_column(&directive.value) {
             Ok(()) => {
-                self.model.unique_key = Some(Written { value: directive.value.clone(), span: directive.value_span.clone() });
+                self.model.unique_key =
+                    Some(Written { value: directive.value.clone(), span: directive.value_span.clone() });
             }
             Err(why) => {
-                self.value_problem(Rule::InvalidUniqueKey, directive, format!("invalid unique_key `{}`: {why}", directive.value));
+                self.value_problem(
+                    Rule::InvalidUniqueKey,
+                    directive,
+                    format!("invalid unique_key `{}`: {why}", directive.value),
+                );
             }
         }
     }
@@ -296,13 +314,19 @@ impl Reader {
     fn removed(&mut self, name: &str, directive: &Directive) {
         let (rule, message, help) = match name {
             "sink" => (Rule::DeprecatedSink, "@sink was renamed to @push".to_owned(), "write `-- @push: name`"),
-            "script" => (Rule::DeprecatedScript, "@script was removed".into(), "write a lib function and a model with `@fetch`"),
+            "script" => {
+                (Rule::DeprecatedScript, "@script was removed".into(), "write a lib function and a model with `@fetch`")
+            }
             "sink_detect_deletes" => (
                 Rule::DeprecatedSinkDetectDeletes,
                 "@sink_detect_deletes was removed".into(),
                 "deletes are part of the table's changes: `@push` sends them",
             ),
-            _ => (Rule::DeprecatedSinkDeleteThreshold, format!("@{name} was removed"), "use an `@audit` on the row count"),
+            _ => (
+                Rule::DeprecatedSinkDeleteThreshold,
+                format!("@{name} was removed"),
+                "use an `@audit` on the row count",
+            ),
         };
         self.find(rule, directive.name_span.clone(), message, help);
     }
@@ -327,10 +351,7 @@ impl Reader {
 }
 
 fn unquoted(value: &str) -> &str {
-    ['\'', '"']
-        .into_iter()
-        .find_map(|quote| value.strip_prefix(quote)?.strip_suffix(quote))
-        .unwrap_or(value)
+    ['\'', '"'].into_iter().find_map(|quote| value.strip_prefix(quote)?.strip_suffix(quote)).unwrap_or(value)
 }
 
 #[cfg(test)]
@@ -376,8 +397,14 @@ mod tests {
     #[test]
     fn each_rule_has_its_message_and_id() {
         for (source, expected) in [
-            ("-- @kind: table -- note\nSELECT 1", "parser.invalid_kind parse models/a/b.sql: invalid kind \"table -- note\""),
-            ("-- @kind: view\nSELECT 1", "parser.invalid_kind parse models/a/b.sql: kind `view` was removed: use `table`"),
+            (
+                "-- @kind: table -- note\nSELECT 1",
+                "parser.invalid_kind parse models/a/b.sql: invalid kind \"table -- note\"",
+            ),
+            (
+                "-- @kind: view\nSELECT 1",
+                "parser.invalid_kind parse models/a/b.sql: kind `view` was removed: use `table`",
+            ),
             ("-- @unique_key: a,b\n-- @kind: merge\nSELECT 1", "only a single unique_key column"),
             ("-- @unique_key: a.b\nSELECT 1", "invalid unique_key"),
             ("-- @kind: tracked\n-- @group_key: a,\nSELECT 1", "empty column name"),

@@ -39,8 +39,8 @@ pub struct DecisionError {
 impl LastCommit {
     /// Reads the JSON that the commit of `model` recorded.
     pub fn read(model: &str, json: &str) -> Result<Self, DecisionError> {
-        let info: CommitInfo =
-            serde_json::from_str(json).map_err(|error| DecisionError { model: model.to_owned(), cause: error.to_string() })?;
+        let info: CommitInfo = serde_json::from_str(json)
+            .map_err(|error| DecisionError { model: model.to_owned(), cause: error.to_string() })?;
         Ok(Self { hash: info.sql_hash, depends: info.depends, read_snapshot: info.read_snapshot })
     }
 }
@@ -101,8 +101,12 @@ mod tests {
     use super::{DependencyState, LastCommit, ModelFacts, decide};
 
     fn commit(extra: &str) -> LastCommit {
-        LastCommit::read("a.b", &format!(r#"{{"model":"a.b","kind":"table","run_type":"full","sql_hash":"h"{extra}}}"#)).unwrap()
+        LastCommit::read("a.b", &format!(r#"{{"model":"a.b","kind":"table","run_type":"full","sql_hash":"h"{extra}}}"#))
+            .unwrap()
     }
+
+    /// Last commit, table exists, hash, kind, fetch: expected decision.
+    type Row<'a> = (Option<&'a LastCommit>, bool, &'a str, Kind, bool, &'a str);
 
     /// The table of chapter 02 §2.1, row by row.
     #[test]
@@ -116,7 +120,7 @@ mod tests {
             "m.a_changed" | "m.b_changed" => DependencyState::Changed,
             _ => DependencyState::Unverifiable,
         };
-        let rows: [(Option<&LastCommit>, bool, &str, Kind, bool, &str); 13] = [
+        let rows: [Row<'_>; 13] = [
             (None, false, "h", Kind::Table, false, "backfill: first run"),
             (None, true, "h", Kind::Append, false, "backfill: first run"),
             (Some(&same), false, "h", Kind::Table, false, "backfill: first run"),

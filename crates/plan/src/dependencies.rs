@@ -67,7 +67,7 @@ impl Found<'_> {
             match reference {
                 Reference::Table { catalog, schema, name, .. } => {
                     if let Some(resolved) = self.resolve(catalog.as_deref(), schema.as_deref(), &name) {
-                        self.add(resolved);
+                        self.add(&resolved);
                     }
                 }
                 Reference::Function { name, texts, literal, .. } => self.add_function(&name, &texts, literal),
@@ -75,12 +75,12 @@ impl Found<'_> {
         }
     }
 
-    fn add(&mut self, resolved: Resolved) {
-        let (Resolved::Lake(name) | Resolved::External(name)) = &resolved;
+    fn add(&mut self, resolved: &Resolved) {
+        let (Resolved::Lake(name) | Resolved::External(name)) = resolved;
         if !self.depends.iter().any(|known| known.eq_ignore_ascii_case(name)) {
             self.depends.push(name.clone());
         }
-        if let Resolved::Lake(name) = &resolved {
+        if let Resolved::Lake(name) = resolved {
             let key = name.to_lowercase();
             if let Some(sql) = self.names.views.get(&key) {
                 self.expand(&format!("view {key}"), sql);
@@ -106,7 +106,7 @@ impl Found<'_> {
             }
             _ => match self.names.macros.get(&key) {
                 Some(sql) => self.expand(&format!("macro {key}"), sql),
-                None => self.add(Resolved::External(format!("{key}()"))),
+                None => self.add(&Resolved::External(format!("{key}()"))),
             },
         }
     }
@@ -135,14 +135,14 @@ impl Found<'_> {
                 _ => None,
             };
             if let Some(resolved) = known {
-                self.add(resolved);
+                self.add(&resolved);
             }
         }
     }
 
     fn add_chain(&mut self, text: &str) {
         if let Some(resolved) = identifier_chains(text).first().and_then(|chain| self.resolve_chain(chain)) {
-            self.add(resolved);
+            self.add(&resolved);
         }
     }
 
@@ -165,14 +165,19 @@ impl Found<'_> {
     }
 
     fn resolve(&self, catalog: Option<&str>, schema: Option<&str>, name: &str) -> Option<Resolved> {
-        if schema.is_some_and(|s| s.eq_ignore_ascii_case("information_schema") || s.eq_ignore_ascii_case("pg_catalog")) {
+        if schema.is_some_and(|s| s.eq_ignore_ascii_case("information_schema") || s.eq_ignore_ascii_case("pg_catalog"))
+        {
             return None;
         }
         let is_lake = |part: &str| part.eq_ignore_ascii_case(&self.names.lake);
         Some(match (catalog, schema) {
-            (Some(catalog), schema) if is_lake(catalog) => Resolved::Lake(format!("{}.{name}", schema.unwrap_or("main"))),
+            (Some(catalog), schema) if is_lake(catalog) => {
+                Resolved::Lake(format!("{}.{name}", schema.unwrap_or("main")))
+            }
             (Some(catalog), schema) => Resolved::External(format!("{catalog}.{}.{name}", schema.unwrap_or("main"))),
-            (None, Some(schema)) if self.is_known(&format!("{schema}.{name}").to_lowercase()) || self.has_schema(schema) => {
+            (None, Some(schema))
+                if self.is_known(&format!("{schema}.{name}").to_lowercase()) || self.has_schema(schema) =>
+            {
                 Resolved::Lake(format!("{schema}.{name}"))
             }
             (None, Some(schema)) if is_lake(schema) => Resolved::Lake(format!("main.{name}")),

@@ -105,7 +105,12 @@ pub fn read_config(root: &Path, environment: &Environment) -> Result<ConfigFiles
 }
 
 /// Reads and expands one file below `config/`; `None` if it is not there.
-pub(crate) fn read(root: &Path, file: &str, name: &str, environment: &Environment) -> Result<Option<ConfigFile>, ProjectError> {
+pub(crate) fn read(
+    root: &Path,
+    file: &str,
+    name: &str,
+    environment: &Environment,
+) -> Result<Option<ConfigFile>, ProjectError> {
     let path = Path::new("config").join(file);
     let source: Arc<str> = match fs::read_to_string(root.join(&path)) {
         Ok(text) => text.into(),
@@ -128,7 +133,10 @@ fn macros(root: &Path, environment: &Environment) -> Result<Vec<ConfigFile>, Pro
     for entry in entries {
         let path = entry.map_err(|error| failed(&error))?.path();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
-        if Path::new(&name).extension().is_some_and(|ending| ending == "sql") && !name.starts_with('.') && path.is_file() {
+        if Path::new(&name).extension().is_some_and(|ending| ending == "sql")
+            && !name.starts_with('.')
+            && path.is_file()
+        {
             names.push(name);
         }
     }

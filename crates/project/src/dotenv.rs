@@ -23,7 +23,9 @@ impl Environment {
             Err(error) => return Err(ProjectError::file("load config: read", Path::new(".env"), &error)),
         };
         for (at, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
-            if let Some((name, value)) = parse_line(line).map_err(|message| ProjectError::DotEnv { line: at + 1, message })? {
+            if let Some((name, value)) =
+                parse_line(line).map_err(|message| ProjectError::DotEnv { line: at + 1, message })?
+            {
                 environment.variables.entry(name).or_insert(value);
             }
         }
@@ -83,7 +85,10 @@ mod tests {
 
     #[test]
     fn an_empty_name_is_an_error_and_a_missing_file_is_none() {
-        assert_eq!(load("A=1\n = x", &[]).unwrap_err().to_string(), "load config: .env line 2: setenv: the name before `=` is empty");
+        assert_eq!(
+            load("A=1\n = x", &[]).unwrap_err().to_string(),
+            "load config: .env line 2: setenv: the name before `=` is empty"
+        );
         let empty = tempfile::tempdir().unwrap();
         assert!(Environment::load(empty.path(), []).is_ok());
     }

@@ -145,14 +145,18 @@ mod tests {
 
     fn expand(source: &str) -> Result<Expanded, crate::ProjectError> {
         let empty = tempfile::tempdir().unwrap();
-        let variables = [("PW", "it's"), ("EMPTY", ""), ("N", "5")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let variables =
+            [("PW", "it's"), ("EMPTY", ""), ("N", "5")].map(|(name, value)| (name.to_owned(), value.to_owned()));
         let environment = Environment::load(empty.path(), variables).unwrap();
         Expanded::new(Path::new("config/catalog.sql"), &source.into(), &environment)
     }
 
     #[test]
     fn values_fit_where_they_stand_and_other_dollars_stay() {
-        assert_eq!(expand("ATTACH 'p=${PW}' AS l; SET x = ${N}${EMPTY};").unwrap().text, "ATTACH 'p=it''s' AS l; SET x = 5;");
+        assert_eq!(
+            expand("ATTACH 'p=${PW}' AS l; SET x = ${N}${EMPTY};").unwrap().text,
+            "ATTACH 'p=it''s' AS l; SET x = 5;"
+        );
         for same in ["'$$a$$'", "'$1'", "'x$'", "-- ${NOT_SET}", "/* ${NOT_SET} */", "'${a b}'", "'${}'", "SELECT $1"] {
             assert_eq!(expand(same).unwrap().text, same);
         }
@@ -162,7 +166,10 @@ mod tests {
     #[test]
     fn an_undefined_variable_is_named_with_its_place() {
         let error = expand("-- x\nATTACH '${NOPE}'").err().expect("an error");
-        assert_eq!(error.to_string(), "load catalog.sql: ${NOPE} is not defined, neither in the environment nor in .env");
+        assert_eq!(
+            error.to_string(),
+            "load catalog.sql: ${NOPE} is not defined, neither in the environment nor in .env"
+        );
         assert_eq!(types::Diagnose::place(&error).map(types::Place::line), Some(2));
     }
 

@@ -31,7 +31,7 @@ pub fn check_state_key(root: &Path, environment: &Environment) -> Result<ConfigF
     Ok(file)
 }
 
-/// The text after the word ENCRYPTION_KEY, and its byte.
+/// The text after the word `ENCRYPTION_KEY`, and its byte.
 fn encryption_key(sql: &str) -> Option<(String, usize)> {
     let code: Vec<_> = tokens(sql).into_iter().filter(model::Token::is_code).collect();
     let at = code.iter().position(|token| sql[token.span.clone()].eq_ignore_ascii_case("encryption_key"))?;

@@ -10,7 +10,9 @@ pub fn target_of(path: &Path) -> Result<Target, String> {
     let segments: Vec<&str> = stem
         .components()
         .map(|component| match component {
-            Component::Normal(segment) => segment.to_str().ok_or_else(|| format!("invalid path segment `{}`", segment.display())),
+            Component::Normal(segment) => {
+                segment.to_str().ok_or_else(|| format!("invalid path segment `{}`", segment.display()))
+            }
             _ => Err(format!("invalid path segment in `{}`", path.display())),
         })
         .collect::<Result<_, _>>()?;

@@ -99,9 +99,8 @@ fn try_once(
     context.cancellation.check()?;
     connection.execute(NO_CURSOR)?;
     connection.execute("BEGIN")?;
-    let written = context
-        .cancellation
-        .interruptible(connection.interrupt_handle(), || write(context, planned, decision, facts));
+    let written =
+        context.cancellation.interruptible(connection.interrupt_handle(), || write(context, planned, decision, facts));
     let committed = written.and_then(|executed| {
         context.cancellation.check()?;
         connection.execute("COMMIT")?;

@@ -14,7 +14,8 @@ pub(crate) struct GitInfo {
 /// Reads the repository around `root`; outside of one everything is `None`.
 pub(crate) fn git_info(root: &Path) -> GitInfo {
     let Some(dir) = root.ancestors().find_map(git_dir) else { return GitInfo::default() };
-    let common = fs::read_to_string(dir.join("commondir")).map_or_else(|_| dir.clone(), |common| dir.join(common.trim()));
+    let common =
+        fs::read_to_string(dir.join("commondir")).map_or_else(|_| dir.clone(), |common| dir.join(common.trim()));
     let repo_url = fs::read_to_string(common.join("config")).ok().and_then(|config| origin_url(&config));
     let Ok(head) = fs::read_to_string(dir.join("HEAD")) else { return GitInfo { repo_url, ..GitInfo::default() } };
     match head.trim().strip_prefix("ref: ") {
@@ -44,7 +45,8 @@ fn hash(text: &str) -> Option<String> {
 
 fn packed(common: &Path, reference: &str) -> Option<String> {
     let refs = fs::read_to_string(common.join("packed-refs")).ok()?;
-    refs.lines().find_map(|line| line.split_once(' ').filter(|(_, name)| *name == reference).and_then(|(id, _)| hash(id)))
+    refs.lines()
+        .find_map(|line| line.split_once(' ').filter(|(_, name)| *name == reference).and_then(|(id, _)| hash(id)))
 }
 
 /// The URL of `origin`, without user and password.

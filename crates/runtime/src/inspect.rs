@@ -217,7 +217,6 @@ fn collect(node: &serde_json::Value, names: &mut Vec<String>, texts: &mut Vec<St
     }
 }
 
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -239,9 +238,20 @@ mod tests {
         let connection = connection();
         connection.execute("CREATE TABLE t AS SELECT 1 AS a, 'x' AS b").unwrap();
         for sql in [
-            "SELECT 1;", "WITH x AS (SELECT 1) SELECT * FROM x -- c", "FROM t", "VALUES (1)", "TABLE t", "DESCRIBE t", "SHOW TABLES",
-            "SUMMARIZE t", "EXPLAIN SELECT 1", "EXPLAIN ANALYZE SELECT 1", "EXPLAIN (FORMAT json) SELECT 1",
-            "-- note\nSELECT 1 AS a", "PIVOT t ON b USING sum(a)", "SELECT * FROM duckdb_tables()",
+            "SELECT 1;",
+            "WITH x AS (SELECT 1) SELECT * FROM x -- c",
+            "FROM t",
+            "VALUES (1)",
+            "TABLE t",
+            "DESCRIBE t",
+            "SHOW TABLES",
+            "SUMMARIZE t",
+            "EXPLAIN SELECT 1",
+            "EXPLAIN ANALYZE SELECT 1",
+            "EXPLAIN (FORMAT json) SELECT 1",
+            "-- note\nSELECT 1 AS a",
+            "PIVOT t ON b USING sum(a)",
+            "SELECT * FROM duckdb_tables()",
         ] {
             assert!(answer(&connection, sql, Answer::Text).is_ok_and(|rows| rows.into_values().count() > 0), "{sql}");
         }
@@ -272,7 +282,11 @@ mod tests {
 
     #[test]
     fn text_answers_are_the_engines_own_casts_in_order() {
-        let rows = answer(&connection(), "SELECT i::DECIMAL(5,2) AS d, [i, NULL] AS l FROM range(3) t(i) ORDER BY i DESC", Answer::Text);
+        let rows = answer(
+            &connection(),
+            "SELECT i::DECIMAL(5,2) AS d, [i, NULL] AS l FROM range(3) t(i) ORDER BY i DESC",
+            Answer::Text,
+        );
         let rows: Vec<_> = rows.unwrap().into_values().map(|row| row[0].as_text().map(str::to_owned)).collect();
         assert_eq!(rows, [Some("2.00".to_owned()), Some("1.00".to_owned()), Some("0.00".to_owned())]);
     }

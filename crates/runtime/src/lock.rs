@@ -51,7 +51,8 @@ fn holder(folder: &File) -> Option<u32> {
     let locks = std::fs::read_to_string("/proc/locks").ok()?;
     // 1: FLOCK  ADVISORY  WRITE 4711 fe:01:123456 0 EOF
     let fields = locks.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-    let holds = |fields: &Vec<&str>| fields.get(1) == Some(&"FLOCK") && fields.get(5).is_some_and(|id| id.ends_with(&inode));
+    let holds =
+        |fields: &Vec<&str>| fields.get(1) == Some(&"FLOCK") && fields.get(5).is_some_and(|id| id.ends_with(&inode));
     fields.filter(holds).find_map(|fields| fields.get(4)?.parse().ok())
 }
 
@@ -69,7 +70,10 @@ mod tests {
         let cancellation = Cancellation::default();
         let first = ProjectLock::take(dir.path(), Duration::ZERO, &cancellation).unwrap();
         let error = ProjectLock::take(dir.path(), Duration::ZERO, &cancellation).err().expect("busy");
-        assert!(matches!(error, RunError::Busy { holder, .. } if holder.is_none_or(|pid| pid == std::process::id())), "{error}");
+        assert!(
+            matches!(error, RunError::Busy { holder, .. } if holder.is_none_or(|pid| pid == std::process::id())),
+            "{error}"
+        );
         drop(first);
         assert!(ProjectLock::take(dir.path(), Duration::ZERO, &cancellation).is_ok());
     }

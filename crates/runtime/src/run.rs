@@ -55,7 +55,8 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
     let _lock = ProjectLock::take(&options.root, options.state_wait, &options.cancellation)?;
     let session = Session::open(config, &options.session)?;
     let git = git_info(&options.root);
-    let context = RunContext { session: &session, cancellation: &options.cancellation, dag_run_id: &dag_run_id, git: &git };
+    let context =
+        RunContext { session: &session, cancellation: &options.cancellation, dag_run_id: &dag_run_id, git: &git };
     let mut facts = LakeFacts::read(&session.connection, &session.lake)?;
     let planned = plan(options, &session, &facts, models)?;
     observer.started(planned.len());
@@ -73,7 +74,12 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
     Ok(RunSummary { dag_run_id, outcomes: turns.outcomes, duration: clock.elapsed(), interrupted })
 }
 
-fn plan(options: &RunOptions, session: &Session, facts: &LakeFacts, models: Vec<Model>) -> Result<Vec<PlannedModel>, RunError> {
+fn plan(
+    options: &RunOptions,
+    session: &Session,
+    facts: &LakeFacts,
+    models: Vec<Model>,
+) -> Result<Vec<PlannedModel>, RunError> {
     let Some(_) = options.model else {
         let targets: Vec<Target> = models.iter().map(|model| model.target.clone()).collect();
         return sort(plan_models(session, facts, models, &targets)?);
@@ -158,7 +164,12 @@ impl Turns {
     }
 
     /// The decision made at the start, or a new one if a model that this one reads has run since.
-    fn decide(&mut self, context: &RunContext<'_>, planned: &PlannedModel, facts: &mut LakeFacts) -> Result<Decision, RunError> {
+    fn decide(
+        &mut self,
+        context: &RunContext<'_>,
+        planned: &PlannedModel,
+        facts: &mut LakeFacts,
+    ) -> Result<Decision, RunError> {
         let first = self.decisions.get(&planned.target().key());
         let upstream_ran = planned.depends.iter().any(|name| self.ran.contains(&name.to_lowercase()));
         let settled = |decision: &Decision| matches!(decision.reason, Reason::FirstRun | Reason::SqlChanged);

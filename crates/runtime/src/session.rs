@@ -51,7 +51,7 @@ impl Session {
             run_file(&connection, file, str::to_owned)?;
         }
         let mut random = [0; 4];
-        getrandom::fill(&mut random).map_err(|error| random_failed(&error))?;
+        getrandom::fill(&mut random).map_err(random_failed)?;
         connection.execute(&run_variables(started.as_second(), u32::from_le_bytes(random)))?;
         connection.execute(FUNCTIONS)?;
         let lake = attach_lake(&connection, &config.catalog, &before)?;
@@ -71,7 +71,7 @@ impl Session {
     }
 }
 
-fn random_failed(error: &getrandom::Error) -> EngineError {
+fn random_failed(error: getrandom::Error) -> EngineError {
     EngineError::Sql { class: String::new(), message: format!("no random bytes: {error}"), offset: None }
 }
 
@@ -114,7 +114,10 @@ fn attach_lake(connection: &Connection, file: &ConfigFile, before: &BTreeSet<Str
             let mut all = [new, also].concat();
             all.sort();
             return Err(catalog(
-                format!("the configuration must hold exactly one DuckLake ATTACH before macros, it attached: {}", all.join(", ")),
+                format!(
+                    "the configuration must hold exactly one DuckLake ATTACH before macros, it attached: {}",
+                    all.join(", ")
+                ),
                 "keep the lake in config/catalog.sql and attach other databases in config/sources.sql",
             ));
         }
@@ -125,7 +128,10 @@ fn attach_lake(connection: &Connection, file: &ConfigFile, before: &BTreeSet<Str
     ))?;
     if kind.as_text() != Some("ducklake") {
         return Err(catalog(
-            format!("config/catalog.sql requires a DuckLake catalog, `{alias}` is {}", kind.as_text().unwrap_or("something else")),
+            format!(
+                "config/catalog.sql requires a DuckLake catalog, `{alias}` is {}",
+                kind.as_text().unwrap_or("something else")
+            ),
             "write the path as 'ducklake:sqlite:…', 'ducklake:duckdb:…' or 'ducklake:postgres:…'",
         ));
     }
@@ -150,13 +156,20 @@ fn check_backend(sql: &str) -> Result<(), RunError> {
             "mysql" => "the catalog is MySQL: ondatrasql only supports sqlite, duckdb, and postgres".to_owned(),
             _ => format!("unrecognised DuckLake backend `{backend}`"),
         };
-        return Err(RunError::Catalog { message, help: "use 'ducklake:sqlite:…', 'ducklake:duckdb:…' or 'ducklake:postgres:…'".into() });
+        return Err(RunError::Catalog {
+            message,
+            help: "use 'ducklake:sqlite:…', 'ducklake:duckdb:…' or 'ducklake:postgres:…'".into(),
+        });
     }
     Ok(())
 }
 
 /// Runs the statements of a file one by one; an error names file and place, and shows no expanded value.
-pub(crate) fn run_file(connection: &Connection, file: &ConfigFile, prepare: impl Fn(&str) -> String) -> Result<(), RunError> {
+pub(crate) fn run_file(
+    connection: &Connection,
+    file: &ConfigFile,
+    prepare: impl Fn(&str) -> String,
+) -> Result<(), RunError> {
     for range in file.statements() {
         let statement = &file.expanded.text[range.clone()];
         connection.execute(&prepare(statement)).map_err(|error| {

@@ -48,7 +48,8 @@ pub fn normalize(text: &str, root: &Path) -> String {
 fn normal_word(word: &str) -> String {
     let core = word.trim_end_matches([')', ',']);
     let rest = &word[core.len()..];
-    let digits_then_unit = |unit: &str| core.strip_suffix(unit).is_some_and(|n| !n.is_empty() && n.parse::<f64>().is_ok());
+    let digits_then_unit =
+        |unit: &str| core.strip_suffix(unit).is_some_and(|n| !n.is_empty() && n.parse::<f64>().is_ok());
     if digits_then_unit("ms") || digits_then_unit("s") { format!("<time>{rest}") } else { word.to_owned() }
 }
 
@@ -60,7 +61,8 @@ mod tests {
 
     #[test]
     fn only_what_changes_is_replaced() {
-        let text = "[OK] raw.a (table, backfill, 3 rows, 12ms — first run)\nDone (3 rows, 1.2s)\n/tmp/x/models is 5 rows";
+        let text =
+            "[OK] raw.a (table, backfill, 3 rows, 12ms — first run)\nDone (3 rows, 1.2s)\n/tmp/x/models is 5 rows";
         let expected = "[OK] raw.a (table, backfill, 3 rows, <time> — first run)\nDone (3 rows, <time>)\n<project>/models is 5 rows";
         assert_eq!(normalize(text, Path::new("/tmp/x")), expected);
     }

@@ -25,7 +25,9 @@ fn read(path: &str) -> String {
 /// Names under a `[section]` of a manifest.
 fn section(manifest: &str, name: &str) -> Vec<String> {
     let lines = manifest.lines().skip_while(|line| line.trim() != format!("[{name}]")).skip(1);
-    let entries = lines.take_while(|line| !line.starts_with('[')).filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
+    let entries = lines
+        .take_while(|line| !line.starts_with('['))
+        .filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
     entries.filter_map(|line| line.split(['.', ' ', '=']).next().map(str::to_owned)).collect()
 }
 
@@ -42,7 +44,9 @@ fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
 
 #[test]
 fn every_crate_is_a_room_or_outside() {
-    let crates = fs::read_dir(repository().join("crates")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let crates = fs::read_dir(repository().join("crates"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let known: BTreeSet<String> = ROOMS.iter().chain(&OUTSIDE).map(|&name| name.to_owned()).collect();
     assert_eq!(crates.collect::<BTreeSet<_>>(), known);
 }
@@ -78,7 +82,11 @@ fn every_file_says_what_it_is_for_and_is_short() {
         let text = fs::read_to_string(&file).unwrap();
         assert!(text.starts_with("//! "), "{} has no header", file.display());
         assert!(text.lines().count() <= LINES_MAX, "{} is too long", file.display());
-        assert!(!["util.rs", "common.rs", "helpers.rs"].iter().any(|name| file.ends_with(name)), "{} says nothing", file.display());
+        assert!(
+            !["util.rs", "common.rs", "helpers.rs"].iter().any(|name| file.ends_with(name)),
+            "{} says nothing",
+            file.display()
+        );
     }
 }
 
@@ -94,7 +102,10 @@ fn the_map_has_a_section_for_every_room() {
 #[test]
 fn every_error_code_is_explained_and_no_other() {
     let index = read("docs/errors/README.md");
-    let explained = index.lines().filter_map(|line| line.strip_prefix("## ")).map(|heading| heading.split_whitespace().next().unwrap());
+    let explained = index
+        .lines()
+        .filter_map(|line| line.strip_prefix("## "))
+        .map(|heading| heading.split_whitespace().next().unwrap());
     let codes = Code::ALL.iter().map(|code| code.as_str());
     assert_eq!(explained.collect::<BTreeSet<_>>(), codes.collect::<BTreeSet<_>>());
 }

@@ -1,4 +1,4 @@
-//! Quoting: the only two functions that turn a name or a text into SQL.
+//! Names and texts in other forms: as SQL, as hex digits.
 
 /// Whether `text` is a plain ASCII identifier: a letter or `_`, then letters, digits or `_`.
 pub fn is_identifier(text: &str) -> bool {
@@ -15,6 +15,11 @@ pub fn quote(name: &str) -> String {
 /// `text` as a single-quoted SQL string literal.
 pub fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
+}
+
+/// Two lower-case hex digits a byte.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -10,7 +10,8 @@ use crate::error::CliError;
 use crate::ui::Ui;
 
 pub(crate) fn query(args: &QueryArgs, ui: &Ui) -> Result<ExitCode, CliError> {
-    let wrong_table = || CliError::usage(format!("`{}` is no schema.table", args.table), "write schema.table, like staging.orders");
+    let wrong_table =
+        || CliError::usage(format!("`{}` is no schema.table", args.table), "write schema.table, like staging.orders");
     let (schema, name) = args.table.split_once('.').ok_or_else(wrong_table)?;
     let limit = limit(args.limit.as_deref())?;
     let clause = if limit == 0 { String::new() } else { format!(" LIMIT {limit}") };
@@ -24,7 +25,9 @@ fn limit(text: Option<&str>) -> Result<u64, CliError> {
     let Some(text) = text else { return Ok(0) };
     let help = "write a positive number, like --limit 10";
     match text.parse::<i128>() {
-        Ok(number) if number < 1 => Err(CliError::usage(format!("--limit must be a positive integer (got {number})"), help)),
+        Ok(number) if number < 1 => {
+            Err(CliError::usage(format!("--limit must be a positive integer (got {number})"), help))
+        }
         Ok(number) => Ok(u64::try_from(number).unwrap_or(u64::MAX >> 1)),
         Err(_) => Err(CliError::usage(format!("invalid limit: {text}"), help)),
     }

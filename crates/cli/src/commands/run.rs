@@ -80,9 +80,10 @@ impl Report<'_> {
             }
         }
         if !self.single {
-            self.ui.line(&match summary.outcomes.is_empty() && !summary.interrupted {
-                true => format!("No models found in {}", options.root.join("models").display()),
-                false => done_line(summary),
+            self.ui.line(&if summary.outcomes.is_empty() && !summary.interrupted {
+                format!("No models found in {}", options.root.join("models").display())
+            } else {
+                done_line(summary)
             });
         }
         if summary.interrupted {

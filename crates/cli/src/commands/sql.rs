@@ -31,7 +31,9 @@ pub(crate) fn print_rows(statement: &str, format: Format, envelope: &str, ui: &U
     let text = match format {
         Format::Csv => csv(&TextTable::read(rows)),
         Format::Markdown => markdown(&TextTable::read(rows)),
-        Format::Json if ui.json => format!("{{\"schema_version\":1,{envelope},\"rows\":{},\"warnings\":[]}}", json_rows(rows)),
+        Format::Json if ui.json => {
+            format!("{{\"schema_version\":1,{envelope},\"rows\":{},\"warnings\":[]}}", json_rows(rows))
+        }
         Format::Json => json_rows(rows),
     };
     ui.result(&text)?;

@@ -30,7 +30,9 @@ fn distinct_names(columns: &[String]) -> Vec<String> {
         if seen.insert(name.clone()) {
             return name.clone();
         }
-        let free = (1..).map(|number| format!("{name}_{number}")).find(|candidate| taken.insert(candidate.clone()));
+        let free = (1..=columns.len())
+            .map(|number| format!("{name}_{number}"))
+            .find(|candidate| taken.insert(candidate.clone()));
         free.unwrap_or_else(|| name.clone())
     };
     columns.iter().map(&mut distinct).collect()

@@ -38,7 +38,10 @@ mod tests {
     #[test]
     fn cells_are_padded_by_display_width_and_escaped() {
         let text = |text: &str| Some(text.to_owned());
-        let table = TextTable { columns: vec!["n".into(), "b".into()], rows: vec![vec![text("日本"), None], vec![text("a|b\nc"), text("1")]] };
+        let table = TextTable {
+            columns: vec!["n".into(), "b".into()],
+            rows: vec![vec![text("日本"), None], vec![text("a|b\nc"), text("1")]],
+        };
         let expected = "| n         | b    |\n| --------- | ---- |\n| 日本      | NULL |\n| a\\|b<br>c | 1    |\n";
         assert_eq!(markdown(&table), expected);
         let empty = TextTable { columns: vec!["a".into()], rows: vec![] };

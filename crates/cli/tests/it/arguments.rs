@@ -53,7 +53,11 @@ fn mistakes_exit_with_2_and_say_what_is_wrong() {
         (&["sql", "SELECT 1", "--nope"], "unknown flag: --nope"),
     ] {
         let output = project.run(args).failure(2);
-        assert!(output.stderr.starts_with("error: ") && output.stderr.contains(expected), "{args:?}: {}", output.stderr);
+        assert!(
+            output.stderr.starts_with("error: ") && output.stderr.contains(expected),
+            "{args:?}: {}",
+            output.stderr
+        );
         assert_eq!(output.stdout, "", "{args:?}");
     }
 }

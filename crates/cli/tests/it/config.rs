@@ -7,7 +7,10 @@ fn a_catalog_that_is_not_one_ducklake_is_refused() {
     let lake = testkit::Catalog::Sqlite.attach();
     for (catalog, expected) in [
         ("-- nothing".to_owned(), "did not attach a DuckLake catalog"),
-        (format!("{lake} ATTACH 'other.duckdb' AS other;"), "exactly one DuckLake ATTACH before macros, it attached: lake, other"),
+        (
+            format!("{lake} ATTACH 'other.duckdb' AS other;"),
+            "exactly one DuckLake ATTACH before macros, it attached: lake, other",
+        ),
         ("ATTACH 'plain.duckdb' AS lake;".into(), "requires a DuckLake catalog"),
         ("ATTACH 'ducklake:mysql:db=x' AS lake;".into(), "only supports sqlite, duckdb, and postgres"),
         ("ATTACH 'ducklake:oracle:x' AS lake;".into(), "unrecognised DuckLake backend `oracle`"),
@@ -52,13 +55,20 @@ fn macro_files_may_depend_on_each_other_in_any_order_and_stay_out_of_the_lake() 
     project.model("raw/a", "SELECT plus_one(1) AS a");
     project.run(&["run"]).success();
     assert_eq!(project.rows("FROM raw.a"), "23\n");
-    assert_eq!(project.rows("SELECT DISTINCT database_name FROM duckdb_functions() WHERE function_name IN ('plus_one', 'twice')"), "memory\n");
+    assert_eq!(
+        project
+            .rows("SELECT DISTINCT database_name FROM duckdb_functions() WHERE function_name IN ('plus_one', 'twice')"),
+        "memory\n"
+    );
 }
 
 #[test]
 fn a_macro_file_that_never_loads_is_named_with_its_line() {
     let project = project();
-    project.write("config/macros/audits.sql", "CREATE MACRO fine() AS 1;\nCREATE MACRO broken() AS TABLE FROM no_such_table;");
+    project.write(
+        "config/macros/audits.sql",
+        "CREATE MACRO fine() AS 1;\nCREATE MACRO broken() AS TABLE FROM no_such_table;",
+    );
     let output = project.run(&["sql", "SELECT 1"]).failure(1);
     assert!(output.stderr.starts_with("error: load audits.sql: Catalog Error: "), "{}", output.stderr);
     assert!(output.stderr.contains("config/macros/audits.sql:2:"), "{}", output.stderr);
@@ -68,8 +78,14 @@ fn a_macro_file_that_never_loads_is_named_with_its_line() {
 fn variables_come_in_order_and_know_the_lakes_name() {
     let project = project();
     project.write("config/variables/constants.sql", "SET VARIABLE base = 40;");
-    project.write("config/variables/global.sql", "SET VARIABLE answer = getvariable('base') + (SELECT count(*) + 1 FROM {{catalog}}.snapshots());");
-    project.model("raw/a", "SELECT getvariable('answer') AS a, getvariable('not_set') IS NULL AS b, getvariable('incr_cursor') AS c");
+    project.write(
+        "config/variables/global.sql",
+        "SET VARIABLE answer = getvariable('base') + (SELECT count(*) + 1 FROM {{catalog}}.snapshots());",
+    );
+    project.model(
+        "raw/a",
+        "SELECT getvariable('answer') AS a, getvariable('not_set') IS NULL AS b, getvariable('incr_cursor') AS c",
+    );
     project.run(&["run"]).success();
     assert_eq!(project.rows("FROM raw.a"), "42,true,\n");
 }
@@ -89,7 +105,10 @@ fn built_in_variables_and_functions() {
 fn secrets_do_not_appear_in_errors() {
     let project = project();
     project.write(".env", &format!("ONDATRA_STATE_KEY={}\nPG_PW=hunter2-it's\n", testkit::STATE_KEY));
-    project.write("config/sources.sql", "ATTACH 'host=127.0.0.1 port=1 user=u password=${PG_PW} connect_timeout=1' AS crm (TYPE postgres);");
+    project.write(
+        "config/sources.sql",
+        "ATTACH 'host=127.0.0.1 port=1 user=u password=${PG_PW} connect_timeout=1' AS crm (TYPE postgres);",
+    );
     project.model("raw/a", "SELECT 1 AS a");
     for args in [&["run"][..], &["--json", "run"], &["sql", "SELECT 1"]] {
         let output = project.run(args).failure(1);

@@ -7,10 +7,16 @@ use testkit::{Catalog, Project};
 use crate::BINARY;
 
 fn models(project: &Project, version: usize) {
-    project.model("raw/events", &format!("SELECT i AS id, i % 7 AS kind, hash(i + {version}) AS payload FROM range(60000) t(i)"));
+    project.model(
+        "raw/events",
+        &format!("SELECT i AS id, i % 7 AS kind, hash(i + {version}) AS payload FROM range(60000) t(i)"),
+    );
     project.model("staging/events", "SELECT id, kind, payload % 1000 AS bucket FROM raw.events");
     for mart in 0..4 {
-        project.model(&format!("mart/m{mart}"), &format!("SELECT kind, bucket % {} AS b, count(*) AS n FROM staging.events GROUP BY ALL", mart + 2));
+        project.model(
+            &format!("mart/m{mart}"),
+            &format!("SELECT kind, bucket % {} AS b, count(*) AS n FROM staging.events GROUP BY ALL", mart + 2),
+        );
     }
 }
 
@@ -38,6 +44,10 @@ fn soak_killed_runs_recover() {
         assert_eq!(project.rows(CHECKSUM), reference.rows(CHECKSUM));
         assert!(project.run(&["run"]).success().stdout.contains("Done: 0 ran, 6 skipped, 0 failed"));
         assert_eq!(project.files(), reference.files(), "nothing is left in the project's folder");
-        assert_eq!(std::fs::read_dir(project.temp_root()).unwrap().count(), 0, "nothing is left in the temporary folder");
+        assert_eq!(
+            std::fs::read_dir(project.temp_root()).unwrap().count(),
+            0,
+            "nothing is left in the temporary folder"
+        );
     }
 }

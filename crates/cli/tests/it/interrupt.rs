@@ -46,7 +46,12 @@ fn the_running_model_rolls_back_and_the_rest_does_not_start() {
         assert_eq!(output.status.code(), Some(1), "{stderr}");
         assert!(stderr.contains("error: interrupted"), "{stderr}");
         assert!(!rest.contains("[OK] raw.b") && !rest.contains("raw.c"), "{rest}");
-        assert_eq!(project.rows("SELECT string_agg(table_name, ',' ORDER BY table_name) FROM duckdb_tables() WHERE schema_name = 'raw'"), "a\n");
+        assert_eq!(
+            project.rows(
+                "SELECT string_agg(table_name, ',' ORDER BY table_name) FROM duckdb_tables() WHERE schema_name = 'raw'"
+            ),
+            "a\n"
+        );
         project.model("raw/b", "SELECT 2 AS a");
         assert!(project.run(&["run"]).success().stdout.contains("Done: 2 ran, 1 skipped, 0 failed"));
     }

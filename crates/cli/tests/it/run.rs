@@ -31,14 +31,29 @@ fn one_snapshot_a_model_with_the_metadata_of_the_commit() {
     let lake = Lake::open(&project);
     assert_eq!(lake.number("SELECT count(*) FROM lake.snapshots() WHERE author = 'ondatrasql'"), 1);
     assert_eq!(lake.number("SELECT max(snapshot_id) FROM lake.snapshots()"), 1, "no commit but the model's");
-    let info = lake.connection.query_value("SELECT commit_extra_info FROM lake.snapshots() WHERE snapshot_id = 1").unwrap();
+    let info =
+        lake.connection.query_value("SELECT commit_extra_info FROM lake.snapshots() WHERE snapshot_id = 1").unwrap();
     let info: serde_json::Value = serde_json::from_str(info.as_text().unwrap()).unwrap();
     let keys: Vec<&str> = info.as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(
         keys,
         [
-            "model", "kind", "run_type", "sql_hash", "schema_hash", "columns", "depends", "rows_affected", "read_snapshot",
-            "dag_run_id", "source_file", "start_time", "end_time", "duration_ms", "duckdb_version", "steps"
+            "model",
+            "kind",
+            "run_type",
+            "sql_hash",
+            "schema_hash",
+            "columns",
+            "depends",
+            "rows_affected",
+            "read_snapshot",
+            "dag_run_id",
+            "source_file",
+            "start_time",
+            "end_time",
+            "duration_ms",
+            "duckdb_version",
+            "steps"
         ]
     );
     assert_eq!(info["model"], "raw.a");
@@ -72,14 +87,30 @@ fn json_is_one_record_a_model_and_lines_go_to_stderr() {
     project.model("raw/bad", "SELECT nope FROM raw.a");
     project.model("staging/below", "SELECT * FROM raw.bad");
     let output = project.run(&["run", "--json"]).failure(1);
-    let records: Vec<serde_json::Value> = output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let records: Vec<serde_json::Value> =
+        output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(records.len(), 3);
     let keys: Vec<&str> = records[0].as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(
         keys,
-        ["schema_version", "model", "kind", "run_type", "run_reason", "rows_affected", "duration_ms", "status", "errors", "warnings", "dag_run_id"]
+        [
+            "schema_version",
+            "model",
+            "kind",
+            "run_type",
+            "run_reason",
+            "rows_affected",
+            "duration_ms",
+            "status",
+            "errors",
+            "warnings",
+            "dag_run_id"
+        ]
     );
-    assert!(output.stdout.lines().all(|line| line.starts_with("{\"schema_version\":2,\"model\":")), "compact, in order");
+    assert!(
+        output.stdout.lines().all(|line| line.starts_with("{\"schema_version\":2,\"model\":")),
+        "compact, in order"
+    );
     assert_eq!((&records[0]["status"], &records[0]["rows_affected"]), (&"ok".into(), &1.into()));
     assert_eq!((&records[1]["status"], &records[1]["run_type"]), (&"error".into(), &"backfill".into()));
     let error = records[1]["errors"][0].as_str().unwrap();
@@ -120,7 +151,8 @@ fn columns_follow_the_query_and_the_table_keeps_its_identity() {
     let project = project();
     project.model("raw/a", "SELECT 1 AS id, 'x' AS name, 2 AS n");
     project.run(&["run"]).success();
-    let identity = "SELECT table_id FROM __ducklake_metadata_lake.ducklake_table WHERE table_name = 'a' AND end_snapshot IS NULL";
+    let identity =
+        "SELECT table_id FROM __ducklake_metadata_lake.ducklake_table WHERE table_name = 'a' AND end_snapshot IS NULL";
     let before = Lake::open(&project).number(identity);
 
     project.model("raw/a", "SELECT 1 AS id, 'x' AS name, 2 AS n, DATE '2024-01-01' AS day");
@@ -143,13 +175,24 @@ fn columns_follow_the_query_and_the_table_keeps_its_identity() {
 #[test]
 fn huge_integers_stay_exact_or_fail_by_name() {
     let project = project();
-    project.model("raw/a", "SELECT sum(i) AS total, [9007199254740993::HUGEINT] AS l FROM (VALUES (9007199254740992), (1)) t(i)");
+    project.model(
+        "raw/a",
+        "SELECT sum(i) AS total, [9007199254740993::HUGEINT] AS l FROM (VALUES (9007199254740992), (1)) t(i)",
+    );
     project.run(&["run"]).success();
-    assert_eq!(project.rows("SELECT total, typeof(total), l FROM raw.a"), "9007199254740993,\"DECIMAL(38,0)\",[9007199254740993]\n");
+    assert_eq!(
+        project.rows("SELECT total, typeof(total), l FROM raw.a"),
+        "9007199254740993,\"DECIMAL(38,0)\",[9007199254740993]\n"
+    );
     assert!(project.run(&["run"]).success().stdout.contains("[SKIP]"), "the stored type is no evolution");
     project.model("raw/a", "SELECT 170141183460469231731687303715884105727::HUGEINT AS total");
     let output = project.run(&["run"]).failure(1);
-    assert!(output.stderr.contains("column `total` is HUGEINT") && output.stderr.contains("170141183460469231731687303715884105727"), "{}", output.stderr);
+    assert!(
+        output.stderr.contains("column `total` is HUGEINT")
+            && output.stderr.contains("170141183460469231731687303715884105727"),
+        "{}",
+        output.stderr
+    );
     project.model("raw/a", "SELECT 'x'::ENUM('x', 'y') AS e");
     let output = project.run(&["run"]).failure(1);
     assert!(output.stderr.contains("column `e` has type ENUM"), "{}", output.stderr);
@@ -160,7 +203,10 @@ fn huge_integers_stay_exact_or_fail_by_name() {
 fn hostile_names_are_quoted() {
     let project = project();
     project.model("order/select", "SELECT 1 AS \"from\", 2 AS \"a\"\"b\", 3 AS \"Ünïcode; --\"");
-    project.model("mart/table", "-- @column: from = the \"origin\"\nSELECT * FROM \"order\".\"select\" -- no line break at the end");
+    project.model(
+        "mart/table",
+        "-- @column: from = the \"origin\"\nSELECT * FROM \"order\".\"select\" -- no line break at the end",
+    );
     project.run(&["run"]).success();
     let second = project.run(&["run"]).success();
     assert!(second.stdout.contains("0 ran, 2 skipped"), "{}", second.stdout);

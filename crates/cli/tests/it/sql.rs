@@ -7,11 +7,20 @@ use crate::project;
 #[test]
 fn markdown_csv_and_json() {
     let project = project();
-    assert_eq!(project.run(&["sql", "SELECT 1 AS a, NULL AS b"]).success().stdout, "| a   | b    |\n| --- | ---- |\n| 1   | NULL |\n");
+    assert_eq!(
+        project.run(&["sql", "SELECT 1 AS a, NULL AS b"]).success().stdout,
+        "| a   | b    |\n| --- | ---- |\n| 1   | NULL |\n"
+    );
     assert_eq!(project.run(&["sql", "SELECT NULL AS a, '' AS b", "--format", "csv"]).success().stdout, "a,b\n,\"\"\n");
-    assert_eq!(project.run(&["sql", "-f", "json", "SELECT 1 AS a, 2 AS a"]).success().stdout, "[{\"a\":1,\"a_1\":2}]\n");
+    assert_eq!(
+        project.run(&["sql", "-f", "json", "SELECT 1 AS a, 2 AS a"]).success().stdout,
+        "[{\"a\":1,\"a_1\":2}]\n"
+    );
     assert_eq!(project.run(&["sql", "SELECT 1 WHERE false", "--format=json"]).success().stdout, "[]\n");
-    assert_eq!(project.run(&["sql", "-- note\nSELECT 1 AS a", "-f", "md"]).success().stdout, "| a   |\n| --- |\n| 1   |\n");
+    assert_eq!(
+        project.run(&["sql", "-- note\nSELECT 1 AS a", "-f", "md"]).success().stdout,
+        "| a   |\n| --- |\n| 1   |\n"
+    );
     let json = project.run(&["--json", "sql", "SELECT 'nan'::DOUBLE AS x, MAP {'k': 1} AS m"]).success().stdout;
     assert!(json.contains("\"x\":\"NaN\",\"m\":{\"k\":1}") && json.lines().count() == 1, "{json}");
 }
@@ -63,7 +72,12 @@ fn errors_point_into_the_statement() {
 #[test]
 fn a_closed_pipe_is_silent() {
     let project = project();
-    let mut child = project.command(&["sql", "FROM range(300000)", "-f", "csv"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = project
+        .command(&["sql", "FROM range(300000)", "-f", "csv"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
@@ -76,7 +90,10 @@ fn query_prints_a_table() {
     project.run(&["run"]).success();
     let query = |args: &[&str]| project.run(&[&["query", "order.select"], args].concat());
     assert_eq!(query(&["--format", "csv"]).success().stdout.lines().count(), 21);
-    assert_eq!(query(&["-l", "2", "--json"]).success().stdout, "{\"schema_version\":1,\"table\":\"order.select\",\"limit\":2,\"rows\":[{\"a\":0},{\"a\":1}],\"warnings\":[]}\n");
+    assert_eq!(
+        query(&["-l", "2", "--json"]).success().stdout,
+        "{\"schema_version\":1,\"table\":\"order.select\",\"limit\":2,\"rows\":[{\"a\":0},{\"a\":1}],\"warnings\":[]}\n"
+    );
     for (args, expected) in [
         (&["query", "orders"][..], "schema.table"),
         (&["query", "a.b", "--limit", "x"], "invalid limit"),

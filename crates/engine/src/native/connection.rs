@@ -47,7 +47,8 @@ impl Database {
         let (mut raw, mut message) = (ptr::null_mut(), ptr::null_mut());
         // SAFETY: out-pointers are valid; the message is freed after it was copied.
         unsafe {
-            if ffi::duckdb_open_ext(c":memory:".as_ptr(), &raw mut raw, config, &raw mut message) == ffi::DuckDBSuccess {
+            if ffi::duckdb_open_ext(c":memory:".as_ptr(), &raw mut raw, config, &raw mut message) == ffi::DuckDBSuccess
+            {
                 return Ok(Self { raw });
             }
             let text = owned_text(message);

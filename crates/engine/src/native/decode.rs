@@ -53,7 +53,9 @@ impl LogicalType {
     pub(super) fn is_decodable(&self) -> bool {
         let known = !matches!(
             self.id,
-            ffi::DUCKDB_TYPE_DUCKDB_TYPE_BIGNUM | ffi::DUCKDB_TYPE_DUCKDB_TYPE_VARIANT | ffi::DUCKDB_TYPE_DUCKDB_TYPE_GEOMETRY
+            ffi::DUCKDB_TYPE_DUCKDB_TYPE_BIGNUM
+                | ffi::DUCKDB_TYPE_DUCKDB_TYPE_VARIANT
+                | ffi::DUCKDB_TYPE_DUCKDB_TYPE_GEOMETRY
         );
         known && self.children.iter().all(|(_, child)| child.is_decodable())
     }
@@ -83,24 +85,34 @@ impl<'a> Vector<'a> {
         // SAFETY: the calls match the type id.
         let children = unsafe {
             match logical.id {
-                ffi::DUCKDB_TYPE_DUCKDB_TYPE_LIST => vec![Self::new(ffi::duckdb_list_vector_get_child(raw), &inner[0].1)],
-                ffi::DUCKDB_TYPE_DUCKDB_TYPE_ARRAY => vec![Self::new(ffi::duckdb_array_vector_get_child(raw), &inner[0].1)],
+                ffi::DUCKDB_TYPE_DUCKDB_TYPE_LIST => {
+                    vec![Self::new(ffi::duckdb_list_vector_get_child(raw), &inner[0].1)]
+                }
+                ffi::DUCKDB_TYPE_DUCKDB_TYPE_ARRAY => {
+                    vec![Self::new(ffi::duckdb_array_vector_get_child(raw), &inner[0].1)]
+                }
                 ffi::DUCKDB_TYPE_DUCKDB_TYPE_MAP => {
                     let entries = ffi::duckdb_list_vector_get_child(raw);
-                    (0..).zip(inner).map(|(at, (_, child))| Self::new(ffi::duckdb_struct_vector_get_child(entries, at), child)).collect()
+                    (0..)
+                        .zip(inner)
+                        .map(|(at, (_, child))| Self::new(ffi::duckdb_struct_vector_get_child(entries, at), child))
+                        .collect()
                 }
-                ffi::DUCKDB_TYPE_DUCKDB_TYPE_STRUCT => {
-                    (0..).zip(inner).map(|(at, (_, child))| Self::new(ffi::duckdb_struct_vector_get_child(raw, at), child)).collect()
-                }
+                ffi::DUCKDB_TYPE_DUCKDB_TYPE_STRUCT => (0..)
+                    .zip(inner)
+                    .map(|(at, (_, child))| Self::new(ffi::duckdb_struct_vector_get_child(raw, at), child))
+                    .collect(),
                 // Member 0 of a union's vector is the tag.
-                ffi::DUCKDB_TYPE_DUCKDB_TYPE_UNION => {
-                    (1..).zip(inner).map(|(at, (_, child))| Self::new(ffi::duckdb_struct_vector_get_child(raw, at), child)).collect()
-                }
+                ffi::DUCKDB_TYPE_DUCKDB_TYPE_UNION => (1..)
+                    .zip(inner)
+                    .map(|(at, (_, child))| Self::new(ffi::duckdb_struct_vector_get_child(raw, at), child))
+                    .collect(),
                 _ => Vec::new(),
             }
         };
         // SAFETY: the vector is alive.
-        let (data, validity) = unsafe { (ffi::duckdb_vector_get_data(raw).cast(), ffi::duckdb_vector_get_validity(raw)) };
+        let (data, validity) =
+            unsafe { (ffi::duckdb_vector_get_data(raw).cast(), ffi::duckdb_vector_get_validity(raw)) };
         Self { raw, data, validity, logical, children }
     }
 
@@ -146,22 +158,32 @@ impl<'a> Vector<'a> {
                 ffi::DUCKDB_TYPE_DUCKDB_TYPE_TIME_TZ => Value::Text(time_with_zone(self.read(row))),
                 ffi::DUCKDB_TYPE_DUCKDB_TYPE_TIMESTAMP_S => Value::Text(timestamp(self.read(row), 0)),
                 ffi::DUCKDB_TYPE_DUCKDB_TYPE_TIMESTAMP_MS => Value::Text(timestamp(self.read(row), 3)),
-                ffi::DUCKDB_TYPE_DUCKDB_TYPE_TIMESTAMP | ffi::DUCKDB_TYPE_DUCKDB_TYPE_TIMESTAMP_TZ => Value::Text(timestamp(self.read(row), 6)),
+                ffi::DUCKDB_TYPE_DUCKDB_TYPE_TIMESTAMP | ffi::DUCKDB_TYPE_DUCKDB_TYPE_TIMESTAMP_TZ => {
+                    Value::Text(timestamp(self.read(row), 6))
+                }
                 ffi::DUCKDB_TYPE_DUCKDB_TYPE_TIMESTAMP_NS => Value::Text(timestamp(self.read(row), 9)),
                 ffi::DUCKDB_TYPE_DUCKDB_TYPE_INTERVAL => Value::Text(interval(self.read(row))),
-                ffi::DUCKDB_TYPE_DUCKDB_TYPE_LIST => Value::List(self.entries(row).map(|at| self.children[0].value(at)).collect()),
+                ffi::DUCKDB_TYPE_DUCKDB_TYPE_LIST => {
+                    Value::List(self.entries(row).map(|at| self.children[0].value(at)).collect())
+                }
                 ffi::DUCKDB_TYPE_DUCKDB_TYPE_ARRAY => {
                     let size = usize::try_from(ffi::duckdb_array_type_array_size(self.logical.raw)).unwrap_or(0);
                     Value::List((row * size..(row + 1) * size).map(|at| self.children[0].value(at)).collect())
                 }
-                ffi::DUCKDB_TYPE_DUCKDB_TYPE_MAP => {
-                    Value::Map(self.entries(row).map(|at| (self.children[0].value(at), self.children[1].value(at))).collect())
-                }
+                ffi::DUCKDB_TYPE_DUCKDB_TYPE_MAP => Value::Map(
+                    self.entries(row).map(|at| (self.children[0].value(at), self.children[1].value(at))).collect(),
+                ),
                 ffi::DUCKDB_TYPE_DUCKDB_TYPE_STRUCT => Value::Struct(
-                    self.logical.children.iter().zip(&self.children).map(|((name, _), child)| (name.clone(), child.value(row))).collect(),
+                    self.logical
+                        .children
+                        .iter()
+                        .zip(&self.children)
+                        .map(|((name, _), child)| (name.clone(), child.value(row)))
+                        .collect(),
                 ),
                 ffi::DUCKDB_TYPE_DUCKDB_TYPE_UNION => {
-                    let tags = ffi::duckdb_vector_get_data(ffi::duckdb_struct_vector_get_child(self.raw, 0)).cast::<u8>();
+                    let tags =
+                        ffi::duckdb_vector_get_data(ffi::duckdb_struct_vector_get_child(self.raw, 0)).cast::<u8>();
                     let tag = usize::from(tags.add(row).read());
                     self.children.get(tag).map_or(Value::Null, |member| member.value(row))
                 }

@@ -37,7 +37,12 @@ impl Rows {
 
     /// Columns of types that can only be read after a cast to text.
     pub fn undecodable(&self) -> Vec<&str> {
-        self.columns.iter().zip(&self.types).filter(|(_, logical)| !logical.is_decodable()).map(|(name, _)| name.as_str()).collect()
+        self.columns
+            .iter()
+            .zip(&self.types)
+            .filter(|(_, logical)| !logical.is_decodable())
+            .map(|(name, _)| name.as_str())
+            .collect()
     }
 
     /// Rows that the statement inserted, updated or deleted.
