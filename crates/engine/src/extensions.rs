@@ -63,9 +63,10 @@ impl ExtensionSearch {
         let mut folders: Vec<PathBuf> = named.into_iter().collect();
         if let Some(dir) = executable.and_then(Path::parent) {
             folders.push(dir.join("extensions"));
-            // target/<profile>/x and target/<profile>/deps/x of a checkout; no further, so that an
-            // installed binary never trusts a folder that somebody else may write to.
-            folders.extend(dir.ancestors().skip(2).take(2).map(|up| up.join(".engine/extensions")));
+            // Only above a folder `target`, as in a checkout: an installed binary never looks into folders
+            // above its own, which somebody else may write to.
+            let target = dir.ancestors().find(|up| up.file_name().is_some_and(|name| name == "target"));
+            folders.extend(target.and_then(Path::parent).map(|root| root.join(".engine/extensions")));
         }
         folders.extend(home.map(|home| home.join(".duckdb/extensions")));
         Self { folders }

@@ -144,7 +144,9 @@ impl LakeFacts {
         for row in connection.query(&sql)?.into_values() {
             let [Value::Text(schema), Value::Text(name), Value::Text(sql), since] = &row[..] else { continue };
             let since = since.as_i64().unwrap_or(i64::MAX);
-            let view = LakeView { schema: schema.clone(), name: name.clone(), sql: sql.clone(), since };
+            // DuckLake writes this word where a view names its own catalog.
+            let sql = sql.replace("{DUCKLAKE_CATALOG}", &quote(&self.lake));
+            let view = LakeView { schema: schema.clone(), name: name.clone(), sql, since };
             self.views.insert(format!("{schema}.{name}").to_lowercase(), view);
         }
         Ok(())

@@ -12,13 +12,15 @@ pub enum MaterializeError {
     /// A statement of the runtime's was refused.
     #[error(transparent)]
     Write(EngineError),
-    /// A HUGEINT that the lake cannot hold exactly.
-    #[error("column `{column}` is {type_name}, which the lake stores as DECIMAL(38,0): value {value} does not fit")]
-    HugeValue {
+    /// A value that the lake cannot hold exactly.
+    #[error("column `{column}` is {type_name}, which the lake stores as {stored}: value {value} does not fit")]
+    Inexact {
         /// Output column.
         column: String,
         /// Its type.
         type_name: String,
+        /// What the lake stores.
+        stored: String,
         /// The first value that does not fit.
         value: String,
     },
@@ -59,20 +61,20 @@ impl Diagnose for MaterializeError {
     fn code(&self) -> Code {
         match self {
             Self::Query(error) | Self::Write(error) => error.code(),
-            Self::HugeValue { .. } | Self::UnsupportedType { .. } => Code::Sql,
+            Self::Inexact { .. } | Self::UnsupportedType { .. } => Code::Sql,
         }
     }
 
     fn help(&self) -> String {
         match self {
             Self::Query(error) | Self::Write(error) => error.help(),
-            Self::HugeValue { column, .. } => {
-                format!("cast it in the model, for example `{column}::DOUBLE` or `{column}::VARCHAR`")
+            Self::Inexact { column, .. } => {
+                format!("cast `{column}` in the model to a type that holds it, for example VARCHAR")
             }
-            Self::UnsupportedType { column, type_name } => {
-                let cast = if type_name.ends_with(']') { "to a list, without the length" } else { "to VARCHAR" };
-                format!("cast `{column}` {cast} in the model")
-            }
+            Self::UnsupportedType { column, .. } => format!(
+                "cast `{column}` in the model: VARCHAR in place of ENUM, UNION, BIT, BIGNUM, TIME_NS and nested intervals, \
+                 a list T[] in place of an array T[n]"
+            ),
         }
     }
 }

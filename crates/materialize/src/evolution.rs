@@ -98,7 +98,8 @@ fn same_name(a: &Column, b: &Column) -> bool {
 
 /// Whether every value of the old type has an equal one of the new (chapter 02 §5.1).
 fn promotable(old: &str, new: &str) -> bool {
-    const INTEGERS: [&str; 5] = ["TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"];
+    // HUGEINT as the lake stores it comes last.
+    const INTEGERS: [&str; 5] = ["TINYINT", "SMALLINT", "INTEGER", "BIGINT", "DECIMAL(38,0)"];
     let rank = |name: &str| INTEGERS.iter().position(|integer| *integer == name);
     match (rank(old), rank(new), new) {
         (Some(from), Some(to), _) => from < to,

@@ -69,29 +69,56 @@ fn shift(error: EngineError, prefix: usize, len: usize) -> MaterializeError {
 /// The type under which the lake stores a column: HUGEINT would silently become DOUBLE (engine facts), also
 /// inside lists and structs.
 pub(crate) fn stored_type(type_name: &str) -> String {
-    let pieces = tokens(type_name);
     let mut stored = String::with_capacity(type_name.len());
-    for (at, token) in pieces.iter().enumerate() {
-        let text = &type_name[token.span.clone()];
-        // A word that a blank follows is the name of a struct's field.
-        let is_type =
-            token.kind == TokenKind::Word && pieces.get(at + 1).is_none_or(|next| next.kind != TokenKind::Space);
+    for (text, is_type) in type_words(type_name) {
         stored.push_str(if is_type && matches!(text, "HUGEINT" | "UHUGEINT") { "DECIMAL(38,0)" } else { text });
     }
     stored
 }
 
+/// The expression that gives a column of the result as the lake stores it.
+pub(crate) fn stored_expression(column: &Column) -> String {
+    let (name, stored) = (quote(&column.name), stored_type(&column.type_name));
+    if column.type_name == "TIME WITH TIME ZONE" {
+        // The lake keeps the instant and gives it back in UTC.
+        return format!("timezone('UTC', {name}) AS {name}");
+    }
+    if stored == column.type_name { name } else { format!("{name}::{stored} AS {name}") }
+}
+
+/// The pieces of a type's name, and whether each is the name of a type.
+fn type_words(type_name: &str) -> Vec<(&str, bool)> {
+    let pieces = tokens(type_name);
+    let words = pieces.iter().enumerate().map(|(at, token)| {
+        let text = &type_name[token.span.clone()];
+        // A word before another word is the name of a struct's field, but for the types of two words.
+        let next_word = pieces.get(at + 2).map(|token| &type_name[token.span.clone()]);
+        let is_field =
+            pieces.get(at + 1).is_some_and(|next| next.kind == TokenKind::Space) && next_word != Some("WITH");
+        (text, token.kind == TokenKind::Word && !is_field)
+    });
+    words.collect()
+}
+
+/// Refuses what the lake cannot store, or would store as something else.
 fn check_types(connection: &Connection, result: &ModelResult) -> Result<(), MaterializeError> {
     for column in &result.columns {
-        let unsupported = ["ENUM(", "UNION("].iter().any(|word| column.type_name.contains(word))
-            || ["BIT", "BIGNUM"].contains(&column.type_name.as_str())
-            || has_fixed_length(&column.type_name);
-        if unsupported {
+        let type_name = &column.type_name;
+        let has = |names: &[&str]| type_words(type_name).iter().any(|(text, is_type)| *is_type && names.contains(text));
+        let nested =
+            type_name.contains(['(', '[']) && (has(&["INTERVAL"]) || type_name.contains("TIME WITH TIME ZONE"));
+        if has(&["ENUM", "UNION", "BIT", "BIGNUM", "TIME_NS"]) || has_fixed_length(type_name) || nested {
             let Column { name, type_name } = column.clone();
             return Err(MaterializeError::UnsupportedType { column: name, type_name });
         }
-        if stored_type(&column.type_name) != column.type_name {
-            check_fits(connection, result, column)?;
+        let name = quote(&column.name);
+        let stored = stored_type(type_name);
+        if stored != *type_name {
+            let lost = format!("{name} IS NOT NULL AND TRY_CAST({name} AS {stored}) IS NULL");
+            check_fits(connection, result, column, &lost, &stored)?;
+        } else if type_name == "INTERVAL" {
+            let lost = format!("date_part('microseconds', {name}) % 1000 <> 0");
+            check_fits(connection, result, column, &lost, "an INTERVAL of whole milliseconds")?;
         }
     }
     Ok(())
@@ -102,17 +129,22 @@ fn has_fixed_length(type_name: &str) -> bool {
     type_name.split('[').skip(1).any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-fn check_fits(connection: &Connection, result: &ModelResult, column: &Column) -> Result<(), MaterializeError> {
-    let (name, stored) = (quote(&column.name), stored_type(&column.type_name));
-    let sql = format!(
-        "SELECT {name}::VARCHAR FROM {} WHERE {name} IS NOT NULL AND TRY_CAST({name} AS {stored}) IS NULL LIMIT 1",
-        result.table
-    );
+/// An error that shows the first value for which `lost` holds.
+fn check_fits(
+    connection: &Connection,
+    result: &ModelResult,
+    column: &Column,
+    lost: &str,
+    stored: &str,
+) -> Result<(), MaterializeError> {
+    let name = quote(&column.name);
+    let sql = format!("SELECT {name}::VARCHAR FROM {} WHERE {lost} LIMIT 1", result.table);
     match connection.query_value(&sql).map_err(MaterializeError::Write)? {
         Value::Null => Ok(()),
-        value => Err(MaterializeError::HugeValue {
+        value => Err(MaterializeError::Inexact {
             column: column.name.clone(),
             type_name: column.type_name.clone(),
+            stored: stored.to_owned(),
             value: value.into_text().unwrap_or_default(),
         }),
     }

@@ -7,7 +7,7 @@ use types::{Column, Target, quote};
 use crate::MaterializeError;
 use crate::comments::write_comments;
 use crate::evolution::Evolution;
-use crate::result::{ModelResult, describe, stored_type};
+use crate::result::{ModelResult, describe, stored_expression, stored_type};
 
 /// A result on its way into its table.
 pub struct TableWrite<'a> {
@@ -108,11 +108,7 @@ fn holds_same_rows(connection: &Connection, table: &str, result: &ModelResult) -
 
 /// The result's columns as the lake stores them.
 fn select_list(columns: &[Column]) -> String {
-    let item = |column: &Column| {
-        let (name, stored) = (quote(&column.name), stored_type(&column.type_name));
-        if stored == column.type_name { name } else { format!("{name}::{stored} AS {name}") }
-    };
-    columns.iter().map(item).collect::<Vec<_>>().join(", ")
+    columns.iter().map(stored_expression).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -69,6 +69,7 @@ pub fn schema_hash(columns: &[Column]) -> String {
 #[derive(Debug, Clone, Default)]
 pub struct ConfigDefinitions {
     statements: Vec<Definition>,
+    macros: BTreeSet<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -82,7 +83,10 @@ struct Definition {
 impl ConfigDefinitions {
     /// Adds a file of macros: each statement is known by the macro's name.
     pub fn add_macros(&mut self, sql: &str) {
+        let first = self.statements.len();
         self.add(sql, |words| name_after(words, &["macro", "function"]).into_iter().collect());
+        let names = self.statements[first..].iter().flat_map(|definition| definition.names.iter().cloned());
+        self.macros.extend(names);
     }
 
     /// Adds a file of variables: each statement is known by the variable's name.
@@ -93,6 +97,11 @@ impl ConfigDefinitions {
     /// Adds `sources.sql` or `schemas.sql`: a statement is known by the catalog, schema or table it makes.
     pub fn add_sources(&mut self, sql: &str) {
         self.add(sql, source_names);
+    }
+
+    /// Names of the macros, in lower case.
+    pub fn macros(&self) -> &BTreeSet<String> {
+        &self.macros
     }
 
     fn add(&mut self, sql: &str, names: impl Fn(&[String]) -> Vec<String>) {

@@ -21,7 +21,7 @@ pub use definition::{ConfigDefinitions, definition_hash, normalize, schema_hash}
 pub use directive_values::{Extension, PartitionTerm, PushCall};
 pub use finding::{Finding, Rule};
 pub use lexer::{Token, TokenKind, code_words, split_statements, tokens};
-pub use limits::{LimitWord, find_limit};
+pub use limits::{LimitWord, find_limit, find_limit_word};
 pub use parse::{Incremental, Model, Written, parse_model};
-pub use references::{Reference, references};
+pub use references::{Reference, called_functions, references};
 pub use tree::{SqlParser, SyntaxTree, TreeError};

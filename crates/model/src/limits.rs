@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::lexer::{TokenKind, tokens};
 use crate::tree::{SyntaxTree, location};
 
 /// The clause found.
@@ -18,6 +19,20 @@ pub fn find_limit(tree: &SyntaxTree) -> Option<(LimitWord, Option<usize>)> {
     let mut found = Vec::new();
     walk(&tree.0, &mut found);
     found.into_iter().min()
+}
+
+/// The same for a statement that has no tree: the words are reserved, so outside of texts, quoted names and
+/// comments they are the clauses.
+pub fn find_limit_word(sql: &str) -> Option<(LimitWord, Option<usize>)> {
+    let found = tokens(sql).into_iter().filter(|token| token.kind == TokenKind::Word).filter_map(|token| {
+        let word = match sql[token.span.clone()].to_lowercase().as_str() {
+            "limit" | "fetch" => LimitWord::Limit,
+            "offset" => LimitWord::Offset,
+            _ => return None,
+        };
+        Some((word, Some(token.span.start)))
+    });
+    found.min()
 }
 
 fn walk(node: &Value, found: &mut Vec<(LimitWord, Option<usize>)>) {

@@ -1,6 +1,8 @@
 //! What a query reads, off its syntax tree: table references outside of CTE names, and table functions
 //! (chapter 02 §1.1). Unknown node shapes are descended, never skipped.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use crate::tree::{SyntaxTree, location, text};
@@ -37,6 +39,24 @@ pub fn references(tree: &SyntaxTree) -> Vec<Reference> {
     let mut found = Vec::new();
     walk(&tree.0, &Scope::default(), &mut found);
     found
+}
+
+/// Names of all functions that the query calls, scalar and table functions alike, in lower case.
+pub fn called_functions(tree: &SyntaxTree) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    collect_functions(&tree.0, &mut names);
+    names
+}
+
+fn collect_functions(node: &Value, names: &mut BTreeSet<String>) {
+    match node {
+        Value::Array(items) => items.iter().for_each(|item| collect_functions(item, names)),
+        Value::Object(map) => {
+            names.extend(text(node, "function_name").map(str::to_lowercase));
+            map.values().for_each(|child| collect_functions(child, names));
+        }
+        _ => {}
+    }
 }
 
 /// The CTE names visible at a node, in lower case.

@@ -24,7 +24,7 @@ pub struct LastCommit {
     pub hash: String,
     /// What it depended on, as recorded.
     depends: Option<Value>,
-    /// The snapshot at which it read its sources; its own if none is recorded.
+    /// The snapshot at which it read its sources; without it nothing can be verified.
     pub read_snapshot: Option<i64>,
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Reference, SqlParser, SyntaxTree, Token, TokenKind, TreeError, references, tokens};
+use model::{Reference, SqlParser, SyntaxTree, Token, TokenKind, TreeError, called_functions, references, tokens};
 
 /// The names that exist around a project, all keys in lower case.
 #[derive(Debug, Clone, Default)]
@@ -15,7 +15,7 @@ pub struct Names {
     pub views: BTreeMap<String, String>,
     /// Other attached databases.
     pub catalogs: BTreeSet<String>,
-    /// Table macros → the SELECT behind it.
+    /// Macros → what stands behind it: a SELECT, or an expression that may hold one.
     pub macros: BTreeMap<String, String>,
 }
 
@@ -73,6 +73,11 @@ impl Found<'_> {
                 Reference::Function { name, texts, literal, .. } => self.add_function(&name, &texts, literal),
             }
         }
+        for name in called_functions(tree) {
+            if let Some(definition) = self.names.macros.get(&name) {
+                self.expand(&format!("macro {name}"), definition);
+            }
+        }
     }
 
     fn add(&mut self, resolved: &Resolved) {
@@ -104,10 +109,9 @@ impl Found<'_> {
                     self.expand(&format!("query {text}"), text);
                 }
             }
-            _ => match self.names.macros.get(&key) {
-                Some(sql) => self.expand(&format!("macro {key}"), sql),
-                None => self.add(&Resolved::External(format!("{key}()"))),
-            },
+            // Its SELECT is expanded with the other macros that the query calls.
+            _ if self.names.macros.contains_key(&key) => {}
+            _ => self.add(&Resolved::External(format!("{key}()"))),
         }
     }
 
@@ -115,9 +119,12 @@ impl Found<'_> {
         if !self.expanded.insert(id.to_owned()) {
             return;
         }
-        match self.parser.trees(&[sql]).pop() {
-            Some(Ok(tree)) => self.add_tree(&tree),
-            _ => self.add_without_tree(sql),
+        // A scalar macro is an expression: a SELECT once there is a SELECT before it.
+        let expression = format!("SELECT {sql}");
+        let mut trees = self.parser.trees(&[sql, &expression]).into_iter().flatten();
+        match trees.next() {
+            Some(tree) => self.add_tree(&tree),
+            None => self.add_without_tree(sql),
         }
     }
 

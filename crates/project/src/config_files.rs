@@ -57,8 +57,6 @@ pub struct ConfigFiles {
     pub constants: Option<ConfigFile>,
     /// `variables/global.sql`.
     pub global: Option<ConfigFile>,
-    /// `variables/local.sql`, run for each model.
-    pub local: Option<ConfigFile>,
     /// Other databases.
     pub sources: Option<ConfigFile>,
 }
@@ -99,7 +97,6 @@ pub fn read_config(root: &Path, environment: &Environment) -> Result<ConfigFiles
         schemas: optional("schemas.sql")?,
         constants: optional("variables/constants.sql")?,
         global: optional("variables/global.sql")?,
-        local: optional("variables/local.sql")?,
         sources: optional("sources.sql")?,
     })
 }

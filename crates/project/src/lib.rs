@@ -18,7 +18,7 @@ pub use dotenv::Environment;
 pub use error::ProjectError;
 pub use expansion::Expanded;
 pub use init::{CatalogKind, init};
-pub use model_files::{ModelSource, Models, find_model_files, read_model_file};
+pub use model_files::{Duplicate, ModelSource, Models, duplicates, find_model_files, read_model_file};
 pub use root::find_root;
 pub use state_key::check_state_key;
 pub use target_path::target_of;

@@ -33,7 +33,7 @@ impl Models {
     pub fn read(root: &Path) -> Result<Self, ProjectError> {
         let mut models = Self::default();
         let sources = find_model_files(root)?;
-        models.findings.extend(duplicates(&sources));
+        models.findings.extend(duplicates(&sources).into_iter().map(|twin| twin.finding));
         for source in sources {
             match source.target {
                 Err(finding) => models.findings.push(finding),
@@ -93,8 +93,16 @@ pub fn read_model_file(root: &Path, path: &Path, target: Target) -> Result<Resul
     Ok(parse_model(path, source, target))
 }
 
-/// Files whose targets DuckDB could not tell apart.
-fn duplicates(sources: &[ModelSource]) -> Vec<Finding> {
+/// A target that a file before it has too.
+pub struct Duplicate {
+    /// The target.
+    pub target: Target,
+    /// What is wrong with the second file.
+    pub finding: Finding,
+}
+
+/// Files whose targets DuckDB could not tell apart from those of files before them.
+pub fn duplicates(sources: &[ModelSource]) -> Vec<Duplicate> {
     let mut first: BTreeMap<String, &Path> = BTreeMap::new();
     let mut findings = Vec::new();
     for source in sources {
@@ -103,12 +111,16 @@ fn duplicates(sources: &[ModelSource]) -> Vec<Finding> {
             None => {
                 first.insert(target.key(), &source.path);
             }
-            Some(other) => findings.push(Finding::new(
-                Rule::DuplicateTarget,
-                Place::new(source.path.clone(), "".into(), 0..0),
-                format!("duplicate target {target}: {} has it too (names are compared without case)", other.display()),
-                "rename or delete one of the two files",
-            )),
+            Some(other) => {
+                let place = Place::new(source.path.clone(), "".into(), 0..0);
+                let message = format!(
+                    "duplicate target {target}: {} has it too (names are compared without case)",
+                    other.display()
+                );
+                let help = "rename or delete one of the two files";
+                let finding = Finding::new(Rule::DuplicateTarget, place, message, help);
+                findings.push(Duplicate { target: target.clone(), finding });
+            }
         }
     }
     findings

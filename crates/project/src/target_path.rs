@@ -20,6 +20,11 @@ pub fn target_of(path: &Path) -> Result<Target, String> {
         if !is_identifier(segment) {
             return Err(format!("invalid path segment `{segment}`"));
         }
+        if segment.to_lowercase().starts_with("_ondatra_") {
+            return Err(format!(
+                "path segment `{segment}` begins with `_ondatra_`, which is reserved for the runtime's tables"
+            ));
+        }
         if segment.contains("__") {
             return Err(format!("path segment `{segment}` contains the reserved pattern '__'"));
         }
@@ -50,6 +55,7 @@ mod tests {
         assert!(target_of(Path::new("raw/a-b.sql")).unwrap_err().contains("invalid path segment"));
         assert!(target_of(Path::new("raw/1.sql")).unwrap_err().contains("invalid path segment"));
         assert!(target_of(Path::new("raw/a.b.sql")).unwrap_err().contains("invalid path segment"));
+        assert!(target_of(Path::new("_Ondatra_registry.sql")).unwrap_err().contains("reserved for the runtime"));
         assert!(target_of(Path::new("raw/a__b.sql")).unwrap_err().contains("reserved pattern '__'"));
     }
 }

@@ -1,7 +1,5 @@
 //! What stops a run, or one model of it.
 
-use std::path::PathBuf;
-
 use engine::EngineError;
 use materialize::MaterializeError;
 use model::Finding;
@@ -92,14 +90,6 @@ pub enum RunError {
     /// The run was interrupted.
     #[error("interrupted")]
     Interrupted,
-    /// A temporary folder cannot be used.
-    #[error("temporary folder {}: {cause}", path.display())]
-    TempFolder {
-        /// The folder.
-        path: PathBuf,
-        /// The system's reason.
-        cause: String,
-    },
 }
 
 impl From<Finding> for RunError {
@@ -124,7 +114,6 @@ impl Diagnose for RunError {
             Self::Refused { code, .. } => *code,
             Self::Conflict { .. } => Code::LakeConflict,
             Self::Interrupted => Code::Interrupted,
-            Self::TempFolder { .. } => Code::ProjectFile,
         }
     }
 
@@ -133,7 +122,7 @@ impl Diagnose for RunError {
             Self::Project(error) => error.help(),
             Self::Engine(error) => error.help(),
             Self::Model(finding) => finding.help(),
-            Self::Config { file, .. } => format!("correct the statement in config/{file}"),
+            Self::Config { place, .. } => format!("correct the statement in {}", place.file().display()),
             Self::Catalog { help, .. } | Self::Refused { help, .. } => help.clone(),
             Self::Cycle(cycle) => cycle.help(),
             Self::ModelNotFound { suggestion: Some(other), .. } => format!("did you mean `{other}`?"),
@@ -145,7 +134,6 @@ impl Diagnose for RunError {
             Self::Statement { error, .. } => error.help(),
             Self::Conflict { .. } => "run again when the other writer has finished".into(),
             Self::Interrupted => EngineError::Interrupted.help(),
-            Self::TempFolder { .. } => "set TMPDIR to a folder that can be written to".into(),
         }
     }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use engine::{LakeFacts, Pins, registry_statements};
 use jiff::Timestamp;
 use materialize::{MaterializeError, ModelResult, TableWrite, Written, build_result, drop_result, write_table};
-use model::{Extension, LimitWord, find_limit, schema_hash};
+use model::{Extension, LimitWord, find_limit, find_limit_word, schema_hash};
 use types::{Code, CommitInfo, Decision, RunType, Step, StepStatus, literal, quote};
 
 use crate::git::GitInfo;
@@ -230,7 +230,11 @@ fn statement_error(planned: &PlannedModel, error: MaterializeError) -> RunError 
 }
 
 fn check_limit(planned: &PlannedModel) -> Result<(), RunError> {
-    let Some((word, offset)) = planned.tree.as_ref().ok().and_then(find_limit) else { return Ok(()) };
+    let found = match &planned.tree {
+        Ok(tree) => find_limit(tree),
+        Err(_) => find_limit_word(planned.model.sql()),
+    };
+    let Some((word, offset)) = found else { return Ok(()) };
     let word = if word == LimitWord::Limit { "LIMIT" } else { "OFFSET" };
     Err(RunError::Refused {
         code: Code::Limit,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use engine::{Connection, EngineError, EngineParser, LakeFacts, Value};
-use model::{Finding, Model, Reference, Rule, SqlParser, SyntaxTree, TreeError, definition_hash, references};
+use model::{Finding, Model, Rule, SqlParser, SyntaxTree, TreeError, called_functions, definition_hash};
 use plan::{DependencyState, LastCommit, ModelFacts, Names, decide, depends_on, order};
 use types::{Decision, Target};
 
@@ -45,8 +45,9 @@ pub(crate) fn plan_models(
         return Err(finding.into());
     }
     let mut names = known_names(session, facts, all_targets);
-    if trees.iter().flatten().any(calls_unknown_function) {
-        names.macros = table_macros(&session.connection)?;
+    let calls_macro = |tree| !called_functions(tree).is_disjoint(session.definitions.macros());
+    if trees.iter().flatten().any(calls_macro) {
+        names.macros = macro_definitions(&session.connection)?;
     }
     let planned = models.into_iter().zip(trees).map(|(model, tree)| {
         let (depends, warning) = depends_on(model.sql(), &tree, &names, &parser);
@@ -117,16 +118,10 @@ fn known_names(session: &Session, facts: &LakeFacts, targets: &[Target]) -> Name
     }
 }
 
-/// Whether a query calls a table function that may be a macro of the project's.
-fn calls_unknown_function(tree: &SyntaxTree) -> bool {
-    references(tree).iter().any(|reference| {
-        matches!(reference, Reference::Function { name, .. } if !name.starts_with("read_") && name != "range" && name != "unnest")
-    })
-}
-
-fn table_macros(connection: &Connection) -> Result<BTreeMap<String, String>, EngineError> {
+/// What stands behind the macros in `memory` that the configuration defines.
+fn macro_definitions(connection: &Connection) -> Result<BTreeMap<String, String>, EngineError> {
     let sql = "SELECT lower(function_name), macro_definition FROM duckdb_functions() \
-               WHERE function_type = 'table_macro' AND NOT internal AND macro_definition IS NOT NULL";
+               WHERE database_name = 'memory' AND macro_definition IS NOT NULL";
     let entry = |row: Vec<Value>| match &row[..] {
         [Value::Text(name), Value::Text(definition)] => Some((name.clone(), definition.clone())),
         _ => None,

@@ -1,9 +1,9 @@
 //! Which models a run is about.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use model::Model;
-use project::{Models, find_model_files, read_model_file, target_of};
+use project::{ModelSource, Models, duplicates, find_model_files, read_model_file};
 use types::Target;
 
 use crate::RunError;
@@ -18,10 +18,15 @@ pub fn load_models(root: &Path) -> Result<Vec<Model>, RunError> {
 }
 
 /// The model named by `operand`, a target or the path of a `.sql` file, tried from `cwd`, then from `root`.
-/// Other files may be broken.
+/// Other files may be broken, but none may have the same target.
 pub fn select_model(root: &Path, cwd: &Path, operand: &str) -> Result<Model, RunError> {
-    let (path, target) = locate(root, cwd, operand)?;
-    match read_model_file(root, &path, target)? {
+    let sources = find_model_files(root)?;
+    let source = locate(root, cwd, operand, &sources)?;
+    let target = source.target?;
+    if let Some(twin) = duplicates(&sources).into_iter().find(|twin| twin.target.key() == target.key()) {
+        return Err(twin.finding.into());
+    }
+    match read_model_file(root, &source.path, target)? {
         Ok(model) => Ok(model),
         Err(findings) => match findings.into_iter().next() {
             Some(finding) => Err(finding.into()),
@@ -30,32 +35,30 @@ pub fn select_model(root: &Path, cwd: &Path, operand: &str) -> Result<Model, Run
     }
 }
 
-fn locate(root: &Path, cwd: &Path, operand: &str) -> Result<(PathBuf, Target), RunError> {
+fn locate(root: &Path, cwd: &Path, operand: &str, sources: &[ModelSource]) -> Result<ModelSource, RunError> {
     if Path::new(operand).extension().is_some_and(|ending| ending == "sql") {
         let file = [cwd.join(operand), root.join(operand)].into_iter().find(|path| path.is_file());
-        return file.and_then(|path| by_path(root, &path)).ok_or_else(|| not_found(operand, None));
+        return file.and_then(|path| by_path(root, &path, sources)).ok_or_else(|| not_found(operand, None));
     }
-    let known = find_model_files(root)?.into_iter().filter_map(|source| Some((source.path, source.target.ok()?)));
-    let known: Vec<(PathBuf, Target)> = known.collect();
-    let exact = known.iter().find(|(_, target)| target.to_string() == operand);
-    let any_case = || known.iter().find(|(_, target)| target.key() == operand.to_lowercase());
+    let known = || sources.iter().filter_map(|source| Some((source, source.target.as_ref().ok()?)));
+    let exact = known().find(|(_, target)| target.to_string() == operand);
+    let any_case = || known().find(|(_, target)| target.key() == operand.to_lowercase());
     match exact.or_else(any_case) {
-        Some(found) => Ok(found.clone()),
-        None => Err(not_found(operand, closest(operand, known.iter().map(|(_, target)| target.to_string())))),
+        Some((source, _)) => Ok(source.clone()),
+        None => Err(not_found(operand, closest(operand, known().map(|(_, target)| target.to_string())))),
     }
 }
 
 /// A file below `models/` has the target of its path; any other is tried out as `tmp.<name>`.
-fn by_path(root: &Path, path: &Path) -> Option<(PathBuf, Target)> {
+fn by_path(root: &Path, path: &Path, sources: &[ModelSource]) -> Option<ModelSource> {
     let path = path.canonicalize().ok()?;
-    let root = root.canonicalize().ok()?;
-    let inside = path.strip_prefix(&root).map_or_else(|_| path.clone(), Path::to_owned);
-    if let Ok(below) = inside.strip_prefix("models") {
-        let target = target_of(below).ok()?;
-        return Some((inside, target));
+    let same = |source: &&ModelSource| root.join(&source.path).canonicalize().is_ok_and(|other| other == path);
+    if let Some(source) = sources.iter().find(same) {
+        return Some(source.clone());
     }
     let name = path.file_stem()?.to_str()?.replace('.', "_");
-    Some((inside, Target::new("tmp", name)))
+    let inside = root.canonicalize().ok().and_then(|root| path.strip_prefix(root).ok().map(Path::to_owned));
+    Some(ModelSource { path: inside.unwrap_or(path), target: Ok(Target::new("tmp", name)) })
 }
 
 fn not_found(operand: &str, suggestion: Option<String>) -> RunError {

@@ -53,7 +53,7 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
         return Ok(RunSummary { dag_run_id, outcomes: Vec::new(), duration: clock.elapsed(), interrupted: false });
     }
     let _lock = ProjectLock::take(&options.root, options.state_wait, &options.cancellation)?;
-    let session = Session::open(config, &options.session)?;
+    let session = Session::open(&config, &options.session)?;
     let git = git_info(&options.root);
     let context =
         RunContext { session: &session, cancellation: &options.cancellation, dag_run_id: &dag_run_id, git: &git };

@@ -32,8 +32,6 @@ pub struct Session {
     pub catalogs: BTreeSet<String>,
     /// What of the configuration can change a model's meaning.
     pub definitions: ConfigDefinitions,
-    /// `variables/local.sql`.
-    pub local_variables: Option<ConfigFile>,
     /// When it was opened.
     pub started: Timestamp,
     // Last: the folder must outlive the connection that spills into it.
@@ -42,14 +40,12 @@ pub struct Session {
 
 impl Session {
     /// Opens the engine and applies the configuration.
-    pub fn open(config: ConfigFiles, options: &SessionOptions) -> Result<Self, RunError> {
+    pub fn open(config: &ConfigFiles, options: &SessionOptions) -> Result<Self, RunError> {
         let started = Timestamp::now();
         let spill = SpillFolder::new(&options.temp_root);
-        let connection = open_engine(&config, options, &spill)?;
+        let connection = open_engine(config, options, &spill)?;
         let before = attached(&connection)?;
-        for file in [&config.settings, &config.secrets, &config.extensions].into_iter().flatten() {
-            run_file(&connection, file, str::to_owned)?;
-        }
+        run_optional(&connection, &[&config.settings, &config.secrets, &config.extensions], str::to_owned)?;
         let mut random = [0; 4];
         getrandom::fill(&mut random).map_err(random_failed)?;
         connection.execute(&run_variables(started.as_second(), u32::from_le_bytes(random)))?;
@@ -58,16 +54,13 @@ impl Session {
         load_macros(&connection, &lake, &config.macros)?;
         connection.execute(&snapshot_variables(&lake))?;
         connection.execute(&format!("SET search_path = '{}.main,memory.main'", quote(&lake)))?;
-        for file in [&config.schemas, &config.constants, &config.global].into_iter().flatten() {
-            run_file(&connection, file, |sql| with_catalog(sql, &lake))?;
-        }
-        if let Some(file) = &config.sources {
-            run_file(&connection, file, str::to_owned)?;
-        }
+        run_optional(&connection, &[&config.schemas], str::to_owned)?;
+        run_optional(&connection, &[&config.constants, &config.global], |sql| with_catalog(sql, &lake))?;
+        run_optional(&connection, &[&config.sources], str::to_owned)?;
         let mut catalogs = attached(&connection)?;
         catalogs.remove(&lake);
         let definitions = config.definitions();
-        Ok(Self { connection, lake, catalogs, definitions, local_variables: config.local, started, _spill: spill })
+        Ok(Self { connection, lake, catalogs, definitions, started, _spill: spill })
     }
 }
 
@@ -184,9 +177,19 @@ pub(crate) fn run_file(
     Ok(())
 }
 
+/// Runs the files that are there.
+fn run_optional(
+    connection: &Connection,
+    files: &[&Option<ConfigFile>],
+    prepare: impl Fn(&str) -> String,
+) -> Result<(), RunError> {
+    files.iter().copied().flatten().try_for_each(|file| run_file(connection, file, &prepare))
+}
+
 /// `{{catalog}}` becomes the lake's alias.
 pub(crate) fn with_catalog(sql: &str, lake: &str) -> String {
-    sql.replace("{{catalog}}", &quote(lake))
+    // The alias is a plain identifier: it may stand in a name or inside a text.
+    sql.replace("{{catalog}}", lake)
 }
 
 /// A folder of this process for what the engine spills, made by the engine when it first needs it.

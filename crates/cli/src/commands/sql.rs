@@ -24,7 +24,7 @@ pub(crate) fn sql(args: &SqlArgs, ui: &Ui) -> Result<ExitCode, CliError> {
 pub(crate) fn print_rows(statement: &str, format: Format, envelope: &str, ui: &Ui) -> Result<ExitCode, CliError> {
     let invocation = Invocation::enter()?;
     let config = read_config(&invocation.root, &invocation.environment)?;
-    let session = Session::open(config, &invocation.session_options())?;
+    let session = Session::open(&config, &invocation.session_options())?;
     let format = if ui.json { Format::Json } else { format };
     let form = if format == Format::Json { Answer::Typed } else { Answer::Text };
     let rows = answer(&session.connection, statement, form)?;

@@ -70,3 +70,31 @@ fn output_in_a_pipe_has_no_escape_bytes() {
     let output = project.run(&["run"]).failure(1);
     assert!(!output.stdout.contains('\u{1b}') && !output.stderr.contains('\u{1b}'));
 }
+
+/// `script` gives the command a terminal.
+fn on_a_terminal(project: &Project, env: &[(&str, &str)]) -> String {
+    let mut script = std::process::Command::new("script");
+    script
+        .args(["-qec", &format!("{BINARY} run"), "/dev/null"])
+        .current_dir(project.root())
+        .env("TERM", "xterm")
+        .env("TMPDIR", project.temp_root())
+        .envs(env.iter().copied());
+    String::from_utf8(script.output().unwrap().stdout).unwrap()
+}
+
+#[test]
+fn a_terminal_gets_colors_and_progress_and_no_color_is_respected() {
+    let project = project();
+    project.model("raw/a", "SELECT count(*) AS n FROM range(30000) a(i), range(30000) b(j) WHERE (i * j) % 7 = 3");
+    let colored = on_a_terminal(&project, &[]);
+    assert!(colored.contains("\u{1b}[32m[OK]\u{1b}[0m raw.a"), "{colored:?}");
+    assert!(
+        colored.contains("0/1 raw.a") && colored.contains("\u{1b}[2K"),
+        "a bar after a second, erased at the end: {colored:?}"
+    );
+    for plain in [[("NO_COLOR", "1")], [("TERM", "dumb")]] {
+        let text = on_a_terminal(&project, &plain);
+        assert!(!text.contains('\u{1b}') && text.contains("[SKIP] raw.a"), "{text:?}");
+    }
+}

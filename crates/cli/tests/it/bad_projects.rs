@@ -105,6 +105,14 @@ fn limit_in_a_model() {
 }
 
 #[test]
+fn limit_where_there_is_no_syntax_tree() {
+    let project = project();
+    project.model("mart/top", "PIVOT (SELECT 1 AS a, 'limit' AS \"offset\" LIMIT 1) ON a USING count(*)");
+    let output = project.run(&["run"]).failure(1);
+    assert!(output.stderr.contains("LIMIT is not allowed"), "{}", output.stderr);
+}
+
+#[test]
 fn two_statements() {
     let project = project();
     project.model("raw/a", "SELECT 1 AS a;\nSELECT ';' AS b;");

@@ -133,6 +133,14 @@ fn one_model_runs_alone_whatever_its_siblings_are() {
     project.run(&["run", "models/staging/b.sql"]).success();
     assert_eq!(project.rows("FROM staging.b"), "1\n");
     project.run(&["run"]).failure(1);
+    project.model("raw/A", "SELECT 2 AS a");
+    for twin in ["raw.A", "raw.a", "models/raw/a.sql"] {
+        let output = project.run(&["run", twin]).failure(1);
+        assert!(output.stderr.contains("duplicate target"), "{}", output.stderr);
+    }
+    project.remove("models/raw/A.sql");
+    project.model("raw/b-c", "SELECT 1 AS a");
+    assert!(project.run(&["run", "models/raw/b-c.sql"]).failure(1).stderr.contains("invalid path segment `b-c`"));
     project.write("scratch.v1.sql", "SELECT a + 1 AS a FROM raw.a");
     project.run(&["run", "scratch.v1.sql"]).success();
     assert_eq!(project.rows("FROM tmp.scratch_v1"), "2\n");
@@ -197,6 +205,28 @@ fn huge_integers_stay_exact_or_fail_by_name() {
     let output = project.run(&["run"]).failure(1);
     assert!(output.stderr.contains("column `e` has type ENUM"), "{}", output.stderr);
     assert_eq!(project.rows("SELECT count(*) FROM raw.a"), "1\n", "a failed run leaves the table as it was");
+    for (value, expected) in [
+        ("INTERVAL '1 microsecond'", "value 00:00:00.000001 does not fit"),
+        ("[INTERVAL '1 day']", "the lake cannot store"),
+        ("[TIME_NS '10:00:00']", "the lake cannot store"),
+        ("[1, 2]::INTEGER[2]", "the lake cannot store"),
+        ("{'bit': 1, 'e': 'x'::ENUM('x')}", "the lake cannot store"),
+    ] {
+        project.model("raw/a", &format!("SELECT {value} AS total"));
+        let output = project.run(&["run"]).failure(1);
+        assert!(output.stderr.contains(expected), "{value}: {}", output.stderr);
+    }
+}
+
+#[test]
+fn types_that_the_lake_gives_back_in_another_form_are_no_change() {
+    let project = project();
+    project.model("raw/a", "SELECT '10:00:00+02'::TIMETZ AS t, INTERVAL '1 day' AS i, {'bit': 1} AS s, (SELECT count(*) FROM read_text('*.none')) AS n");
+    project.model("staging/b", "SELECT t, i FROM raw.a");
+    project.run(&["run"]).success();
+    let second = project.run(&["run"]).success();
+    assert!(second.stdout.contains("[OK] raw.a") && second.stdout.contains("[SKIP] staging.b"), "{}", second.stdout);
+    assert_eq!(project.rows("FROM staging.b"), "08:00:00+00,1 day\n");
 }
 
 #[test]

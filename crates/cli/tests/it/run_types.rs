@@ -115,8 +115,12 @@ fn tables_of_others_are_verifiable() {
 fn views_and_macros_are_looked_through() {
     let project = project();
     let lake = Lake::open(&project);
-    lake.execute("CREATE SCHEMA ext; CREATE TABLE ext.t AS SELECT 1 AS id; CREATE VIEW ext.v AS SELECT id FROM ext.t; CREATE VIEW ext.w AS FROM ext.v");
-    project.write("config/macros/m.sql", "CREATE MACRO of_t(x) AS TABLE SELECT id + x AS id FROM lake.ext.t;");
+    lake.execute("CREATE SCHEMA ext; CREATE TABLE ext.t AS SELECT 1 AS id; CREATE VIEW ext.v AS SELECT id FROM ext.t; CREATE VIEW ext.w AS FROM lake.ext.v");
+    project.write(
+        "config/macros/m.sql",
+        "CREATE MACRO of_t(x) AS TABLE SELECT id + x AS id FROM lake.ext.t; CREATE MACRO top() AS (SELECT max(id) FROM lake.ext.t); CREATE MACRO outer_top() AS top() + 1;",
+    );
+    project.model("a/by_scalar", "SELECT outer_top() AS id");
     project.model("a/by_view", "SELECT id FROM ext.w");
     project.model("a/by_macro", "SELECT id FROM of_t(10)");
     project.model("a/by_query", "SELECT id FROM query('SELECT id FROM ext.t')");
@@ -126,6 +130,7 @@ fn views_and_macros_are_looked_through() {
     let skipped = [
         ("a.by_view", SKIP),
         ("a.by_macro", SKIP),
+        ("a.by_scalar", SKIP),
         ("a.by_query", SKIP),
         ("a.by_table", SKIP),
         ("a.generated", "skip: no dependencies"),
@@ -138,6 +143,7 @@ fn views_and_macros_are_looked_through() {
         &[
             ("a.by_view", changed),
             ("a.by_macro", changed),
+            ("a.by_scalar", changed),
             ("a.by_query", changed),
             ("a.by_table", changed),
             ("a.generated", "skip: no dependencies"),
@@ -147,7 +153,10 @@ fn views_and_macros_are_looked_through() {
     let found = decisions(&project);
     assert_eq!(found["a.by_view"], "full: dep changed: ext.v");
     assert_eq!(project.rows("SELECT sum(id) FROM a.by_view"), "6\n");
-    project.write("config/macros/m.sql", "CREATE MACRO of_t(x) AS TABLE SELECT id - x AS id FROM lake.ext.t;");
+    project.write(
+        "config/macros/m.sql",
+        "CREATE MACRO of_t(x) AS TABLE SELECT id - x AS id FROM lake.ext.t; CREATE MACRO top() AS (SELECT max(id) FROM lake.ext.t); CREATE MACRO outer_top() AS top() + 1;",
+    );
     assert_eq!(decisions(&project)["a.by_macro"], "backfill: sql changed");
 }
 

@@ -1,1 +1,0 @@
-SELECT i FROM range(20) t(i)
