@@ -102,14 +102,23 @@ pub(crate) fn render(context: &str, error: &dyn Diagnose, color: bool) -> String
     if handler.render_report(&mut text, &report).is_err() {
         return format!("error: {error} [{}]", error.code());
     }
-    // The handler indents everything by two and sets blocks apart with blank lines.
-    let lines = text.lines().map(|line| line.strip_prefix("  ").unwrap_or(line).trim_end());
-    let lines = lines.filter(|line| !line.is_empty() && *line != "│");
-    // Further lines of a message get a bar; plain indentation copies better.
-    lines
-        .map(|line| line.strip_prefix("│ ").map_or_else(|| line.to_owned(), |rest| format!("  {rest}")))
-        .collect::<Vec<_>>()
-        .join("\n")
+    plain_layout(&text)
+}
+
+/// Miette's layout without its indentation, blank lines and bars around the message; the excerpt stays.
+fn plain_layout(text: &str) -> String {
+    let mut lines = Vec::new();
+    let mut in_excerpt = false;
+    for line in text.lines().map(str::trim_end) {
+        in_excerpt |= line.contains("╭─[");
+        let outside = line.strip_prefix("  ").filter(|_| !in_excerpt).unwrap_or(line);
+        if !matches!(outside, "" | "│") {
+            // Further lines of a message get a bar; plain indentation copies better.
+            lines.push(outside.strip_prefix("│ ").map_or_else(|| outside.to_owned(), |rest| format!("  {rest}")));
+        }
+        in_excerpt &= !line.contains("╰────");
+    }
+    lines.join("\n")
 }
 
 /// An error in the form that miette prints.
@@ -160,5 +169,17 @@ impl miette::Diagnostic for Report {
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         self.place.as_ref().map(|(_, label)| Box::new(std::iter::once(label.clone())) as Box<_>)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain_layout;
+
+    #[test]
+    fn only_the_excerpt_keeps_its_indentation() {
+        let text = "  error: a\n  │ b [X-1]\n    ╭─[m.sql:10:1]\n  9 │ x\n 10 │ y\n    · ─\n    ╰────\n  help: c\n";
+        let expected = "error: a\n  b [X-1]\n    ╭─[m.sql:10:1]\n  9 │ x\n 10 │ y\n    · ─\n    ╰────\nhelp: c";
+        assert_eq!(plain_layout(text), expected);
     }
 }

@@ -33,8 +33,8 @@ ATTACH 'ducklake:duckdb:ducklake.duckdb' AS lake (
 --   OVERRIDE_DATA_PATH true         the files have been moved to another DATA_PATH
 --   AUTOMATIC_MIGRATION true        accept a lake of an older DuckLake version
 --
--- Settings that the lake itself remembers are set once, with a script of your
--- own in sql/ (sql/setup.sql is run by: ondatrasql setup):
+-- Settings that the lake itself remembers are set once, from any DuckDB that has
+-- attached it:
 --
 --   CALL lake.set_option('parquet_compression', 'zstd');
 --   CALL lake.set_option('target_file_size', '256MB');
