@@ -14,7 +14,16 @@ use std::process::ExitCode;
 
 use ui::Ui;
 
+/// Syntax trees of expressions are as deep as the engine allows; walking one takes a frame a level.
+const STACK_BYTES: usize = 512 << 20;
+
 fn main() -> ExitCode {
+    let work = std::thread::Builder::new().name("main".into()).stack_size(STACK_BYTES).spawn(command);
+    // A panic has printed its message by then; its code is that of any failure.
+    work.map_or(ExitCode::FAILURE, |work| work.join().unwrap_or(ExitCode::FAILURE))
+}
+
+fn command() -> ExitCode {
     let (json, words) = invocation::words(std::env::args_os());
     let ui = Ui::from_terminal(json);
     let result = args::read(&words).and_then(|command| commands::dispatch(command, &ui));

@@ -28,7 +28,7 @@ pub(crate) fn write_comments(
     for doc in docs.iter().filter(|doc| !doc.description.is_empty()) {
         match columns.iter().find(|column| column.name.eq_ignore_ascii_case(&doc.name)) {
             None => warnings.push(format!("@column {}: the model has no such column", doc.name)),
-            Some(column) if differs(&column.name.to_lowercase(), &doc.description) => {
+            Some(column) if differs(&column.name.to_ascii_lowercase(), &doc.description) => {
                 let name = quote(&column.name);
                 connection.execute(&format!("COMMENT ON COLUMN {table}.{name} IS {}", literal(&doc.description)))?;
             }

@@ -24,6 +24,12 @@ pub enum MaterializeError {
         /// The first value that does not fit.
         value: String,
     },
+    /// A column whose name belongs to the runtime.
+    #[error("column `{column}`: names that begin with `__ondatra_` are reserved for the runtime")]
+    ReservedColumn {
+        /// Output column.
+        column: String,
+    },
     /// A type that the lake has no form for.
     #[error("column `{column}` has type {type_name}, which the lake cannot store")]
     UnsupportedType {
@@ -61,13 +67,14 @@ impl Diagnose for MaterializeError {
     fn code(&self) -> Code {
         match self {
             Self::Query(error) | Self::Write(error) => error.code(),
-            Self::Inexact { .. } | Self::UnsupportedType { .. } => Code::Sql,
+            Self::Inexact { .. } | Self::UnsupportedType { .. } | Self::ReservedColumn { .. } => Code::Sql,
         }
     }
 
     fn help(&self) -> String {
         match self {
             Self::Query(error) | Self::Write(error) => error.help(),
+            Self::ReservedColumn { column } => format!("give `{column}` another name in the model"),
             Self::Inexact { column, .. } => {
                 format!("cast `{column}` in the model to a type that holds it, for example VARCHAR")
             }

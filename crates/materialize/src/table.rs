@@ -96,14 +96,29 @@ fn holds_same_rows(connection: &Connection, table: &str, result: &ModelResult) -
     if count.as_i64() != Some(result.rows) {
         return Ok(false);
     }
-    let names: Vec<String> = result.columns.iter().map(|column| quote(&column.name)).collect();
+    let collation = connection.query_value("SELECT current_setting('default_collation')")?;
+    let collated = collation.as_text().is_some_and(|name| !name.is_empty());
+    let identities: Vec<String> = result.columns.iter().map(|column| identity(column, collated)).collect();
+    let identities = identities.join(", ");
     let sql = format!(
-        "SELECT NOT EXISTS (SELECT {new} FROM {} EXCEPT ALL SELECT {old} FROM {table})",
+        "SELECT NOT EXISTS (SELECT {identities} FROM (SELECT {} FROM {}) EXCEPT ALL SELECT {identities} FROM {table})",
+        select_list(&result.columns),
         result.table,
-        new = select_list(&result.columns),
-        old = names.join(", "),
     );
     Ok(connection.query_value(&sql)?.as_bool() == Some(true))
+}
+
+/// What tells a column's values apart. SQL's equality does not always: 0.0 equals -0.0, a month equals 30
+/// days, and under a collation 'abc' may equal 'ABC'.
+fn identity(column: &Column, collated: bool) -> String {
+    let name = quote(&column.name);
+    match column.type_name.as_str() {
+        "FLOAT" | "DOUBLE" => format!("{name}, signbit({name})"),
+        "VARCHAR" | "JSON" if collated => format!("encode({name}::VARCHAR)"),
+        "INTERVAL" | "VARIANT" => format!("{name}::VARCHAR"),
+        nested if nested.contains(['(', '[']) && !nested.starts_with("DECIMAL") => format!("encode({name}::VARCHAR)"),
+        _ => name,
+    }
 }
 
 /// The result's columns as the lake stores them.

@@ -83,10 +83,7 @@ struct Definition {
 impl ConfigDefinitions {
     /// Adds a file of macros: each statement is known by the macro's name.
     pub fn add_macros(&mut self, sql: &str) {
-        let first = self.statements.len();
-        self.add(sql, |words| name_after(words, &["macro", "function"]).into_iter().collect());
-        let names = self.statements[first..].iter().flat_map(|definition| definition.names.iter().cloned());
-        self.macros.extend(names);
+        self.add(sql, |words| macro_name(words).into_iter().collect());
     }
 
     /// Adds a file of variables: each statement is known by the variable's name.
@@ -107,6 +104,7 @@ impl ConfigDefinitions {
     fn add(&mut self, sql: &str, names: impl Fn(&[String]) -> Vec<String>) {
         for range in split_statements(sql) {
             let words = code_words(&sql[range.clone()]);
+            self.macros.extend(macro_name(&words));
             self.statements.push(Definition { names: names(&words), normal: normalize(&sql[range]), words });
         }
     }
@@ -127,6 +125,10 @@ impl ConfigDefinitions {
     }
 }
 
+fn macro_name(words: &[String]) -> Option<String> {
+    name_after(words, &["macro", "function"])
+}
+
 /// The defined name: the word after the keyword, past `IF NOT EXISTS` and a qualifying catalog or schema.
 fn name_after(words: &[String], keywords: &[&str]) -> Option<String> {
     let at = words.iter().position(|word| keywords.contains(&word.as_str()))?;
@@ -140,6 +142,9 @@ fn source_names(words: &[String]) -> Vec<String> {
     let after = |keyword: &str| words.iter().position(|word| word == keyword).map(|at| &words[at + 1..]);
     if words.first().is_some_and(|word| word == "attach") {
         return after("as").and_then(<[String]>::first).cloned().into_iter().collect();
+    }
+    if let Some(name) = name_after(words, &["macro", "function", "variable"]) {
+        return vec![name];
     }
     let name = ["view", "table", "schema"].into_iter().find_map(after).unwrap_or_default();
     let is_name = |word: &&String| !matches!(word.as_str(), "if" | "not" | "exists");

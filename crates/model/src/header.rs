@@ -67,7 +67,7 @@ pub(crate) fn read_header(source: &str) -> Header {
             };
             at += len;
         } else if let Some(prefix) = ["--", "//", "#"].into_iter().find(|prefix| rest.starts_with(prefix)) {
-            let end = at + rest.find('\n').unwrap_or(rest.len());
+            let end = at + rest.find(['\n', '\r']).unwrap_or(rest.len());
             read_line(source, at + prefix.len()..end, &mut header);
             at = end;
         } else {

@@ -57,7 +57,7 @@ fn next_token(rest: &str) -> (TokenKind, usize) {
     let Some(first) = chars.next() else { return (TokenKind::Symbol, 0) };
     match first {
         c if c.is_whitespace() => (TokenKind::Space, run_length(rest, char::is_whitespace)),
-        '-' if rest.starts_with("--") => (TokenKind::LineComment, rest.find('\n').unwrap_or(rest.len())),
+        '-' if rest.starts_with("--") => (TokenKind::LineComment, rest.find(['\n', '\r']).unwrap_or(rest.len())),
         '/' if rest.starts_with("/*") => (TokenKind::BlockComment, block_comment_length(rest).unwrap_or(rest.len())),
         '\'' => (TokenKind::Text, quoted_length(rest, '\'', false)),
         'e' | 'E' if rest[1..].starts_with('\'') => (TokenKind::Text, 1 + quoted_length(&rest[1..], '\'', true)),
@@ -115,6 +115,24 @@ fn dollar_quoted_length(rest: &str) -> Option<usize> {
     valid.then(|| body.find(tag).map_or(rest.len(), |end| tag.len() + end + tag.len()))
 }
 
+/// The byte at which a text, quoted name or comment begins that `sql` does not close.
+pub fn unclosed(sql: &str) -> Option<usize> {
+    let token = tokens(sql).pop()?;
+    let closed = match token.kind {
+        TokenKind::BlockComment => block_comment_length(&sql[token.span.clone()]).is_some(),
+        // A text in itself, closed by a quote that is put behind it, was not closed before.
+        TokenKind::Text | TokenKind::QuotedName => {
+            let text = &sql[token.span.clone()];
+            let mark = text.trim_start_matches(['e', 'E']).chars().next().unwrap_or('\'');
+            let mark = if mark == '$' { return None } else { mark };
+            let opened = text.len() - text.trim_start_matches(['e', 'E']).len();
+            text[opened + 1..].ends_with(mark) && tokens(&format!("{text} ")).len() == 2
+        }
+        _ => true,
+    };
+    (!closed).then_some(token.span.start)
+}
+
 /// The statements of `sql`: the byte ranges between semicolons that hold any code, trimmed of blanks and
 /// comments at both ends.
 pub fn split_statements(sql: &str) -> Vec<Range<usize>> {
@@ -127,25 +145,41 @@ fn trim_to_code(tokens: &[Token]) -> Option<Range<usize>> {
     Some(first.span.start..last.span.end)
 }
 
-/// The words, quoted names and texts of `sql` in lower case and without their quotes: what it may refer to.
+/// The words, quoted names and texts of `sql` in lower case and without their quotes, and the words inside
+/// the texts: what it may refer to, also through `query('…')`.
 pub fn code_words(sql: &str) -> Vec<String> {
-    tokens(sql)
-        .into_iter()
-        .filter_map(|token| {
-            let text = &sql[token.span];
-            match token.kind {
-                TokenKind::Word => Some(text.to_lowercase()),
-                TokenKind::QuotedName => Some(text.trim_matches('"').replace("\"\"", "\"").to_lowercase()),
-                TokenKind::Text => Some(text.trim_matches('\'').replace("''", "'").to_lowercase()),
-                _ => None,
+    let mut words = Vec::new();
+    for token in tokens(sql) {
+        let text = &sql[token.span];
+        match token.kind {
+            TokenKind::Word => words.push(text.to_lowercase()),
+            TokenKind::QuotedName => words.push(text.trim_matches('"').replace("\"\"", "\"").to_lowercase()),
+            TokenKind::Text => {
+                let inner = text_content(text);
+                // Every text is shorter than the one around it, so this ends.
+                words.extend(code_words(&inner));
+                words.push(inner.to_lowercase());
             }
-        })
-        .collect()
+            _ => {}
+        }
+    }
+    words
+}
+
+/// What a text literal of any form holds.
+fn text_content(literal: &str) -> String {
+    if let Some(rest) = literal.strip_prefix('$') {
+        let tag = rest.find('$').map_or(0, |end| end + 2);
+        let end = literal.len().saturating_sub(tag).max(tag);
+        return literal.get(tag..end).unwrap_or_default().to_owned();
+    }
+    let quoted = literal.trim_start_matches(['e', 'E']);
+    quoted.strip_prefix('\'').map(|text| text.strip_suffix('\'').unwrap_or(text)).unwrap_or(quoted).replace("''", "'")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{TokenKind, split_statements, tokens};
+    use super::{TokenKind, code_words, split_statements, tokens, unclosed};
 
     fn statements(sql: &str) -> Vec<&str> {
         split_statements(sql).into_iter().map(|range| &sql[range]).collect()
@@ -161,6 +195,24 @@ mod tests {
             ["SELECT ';', \"a;\"\"b\", 'it''s;' /* ; /* ; */ ; */ -- ;\n, e'\\';'", "x"]
         );
         assert_eq!(statements(" -- nothing\n ; /* at all */ "), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn what_is_not_closed_is_found() {
+        for (sql, at) in [("SELECT 1 /* x", 9), ("SELECT 'x", 7), ("SELECT 'x''", 7), ("SELECT \"x", 7), ("/* /* */", 0)] {
+            assert_eq!(unclosed(sql), Some(at), "{sql}");
+        }
+        for sql in ["SELECT 'x'", "SELECT ''", "SELECT e'\\''", "SELECT \"x\"\"\"", "/* */", "", "SELECT $$x$$"] {
+            assert_eq!(unclosed(sql), None, "{sql}");
+        }
+    }
+
+    #[test]
+    fn words_are_found_in_texts_of_every_form() {
+        for sql in ["getvariable('lim')", "getvariable($$lim$$)", "getvariable(e'lim')", "query('SELECT ''a'', lim(1)')", "\"LIM\""] {
+            assert!(code_words(sql).contains(&"lim".to_owned()), "{sql}: {:?}", code_words(sql));
+        }
+        assert_eq!(statements("SELECT 1 -- c\r, 2"), ["SELECT 1 -- c\r, 2"], "a lone CR ends a comment");
     }
 
     #[test]

@@ -131,13 +131,25 @@ fn function(node: &Value) -> Option<Reference> {
     let call = node.get("function")?;
     let name = text(call, "function_name")?;
     let children = call.get("children").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    let texts: Vec<String> = children.iter().filter_map(constant_text).collect();
+    let mut texts = Vec::new();
+    let literal = !children.is_empty() && children.iter().all(|child| collect_texts(child, &mut texts));
     Some(Reference::Function {
         name: name.to_owned(),
-        literal: !children.is_empty() && texts.len() == children.len(),
+        literal,
         texts,
         offset: location(node).or_else(|| location(call)),
     })
+}
+
+/// Collects constant texts, also those in a list; whether there is nothing else.
+fn collect_texts(node: &Value, texts: &mut Vec<String>) -> bool {
+    if let Some(text) = constant_text(node) {
+        texts.push(text);
+        return true;
+    }
+    let items = node.get("children").and_then(Value::as_array);
+    text(node, "function_name") == Some("list_value")
+        && items.is_some_and(|items| items.iter().all(|item| collect_texts(item, texts)))
 }
 
 fn constant_text(node: &Value) -> Option<String> {

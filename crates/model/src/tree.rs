@@ -1,5 +1,6 @@
 //! The engine's syntax tree of a SELECT, as JSON, and how it is obtained.
 
+use serde::Deserialize;
 use serde_json::Value;
 
 /// Why there is no syntax tree.
@@ -35,7 +36,10 @@ pub trait SqlParser {
 impl SyntaxTree {
     /// Reads one document of `json_serialize_sql`.
     pub fn from_document(document: &str) -> Result<Self, TreeError> {
-        let value: Value = serde_json::from_str(document)
+        // The engine bounds the depth of expressions; the command line runs on a stack that holds them.
+        let mut reader = serde_json::Deserializer::from_str(document);
+        reader.disable_recursion_limit();
+        let value = Value::deserialize(&mut reader)
             .map_err(|error| TreeError::NotSerializable { message: format!("unreadable syntax tree: {error}") })?;
         if value["error"].as_bool() != Some(true) {
             return Ok(Self(value));

@@ -15,8 +15,8 @@ pub struct Names {
     pub views: BTreeMap<String, String>,
     /// Other attached databases.
     pub catalogs: BTreeSet<String>,
-    /// Macros → what stands behind it: a SELECT, or an expression that may hold one.
-    pub macros: BTreeMap<String, String>,
+    /// Macros → what stands behind each of its overloads: a SELECT, or an expression that may hold one.
+    pub macros: BTreeMap<String, Vec<String>>,
 }
 
 /// Table functions that read nothing.
@@ -74,9 +74,13 @@ impl Found<'_> {
             }
         }
         for name in called_functions(tree) {
-            if let Some(definition) = self.names.macros.get(&name) {
-                self.expand(&format!("macro {name}"), definition);
-            }
+            self.expand_macro(&name);
+        }
+    }
+
+    fn expand_macro(&mut self, name: &str) {
+        for (at, definition) in self.names.macros.get(name).into_iter().flatten().enumerate() {
+            self.expand(&format!("macro {name} {at}"), definition);
         }
     }
 
@@ -128,27 +132,50 @@ impl Found<'_> {
         }
     }
 
-    /// The two ways without a tree: the engine's own list, else every known name in the text.
+    /// The two ways without a tree: the engine's own list, else what the text names. A statement of which
+    /// nothing is known for certain is unverifiable, never unchanged.
     fn add_without_tree(&mut self, sql: &str) {
+        let before = self.depends.len();
         if let Some(tables) = self.parser.table_names(sql) {
             for table in &tables {
                 self.add_chain(table);
             }
-            return;
         }
-        for chain in identifier_chains(sql) {
-            let known = match self.resolve_chain(&chain) {
-                Some(Resolved::Lake(name)) if self.is_known(&name.to_lowercase()) => Some(Resolved::Lake(name)),
-                _ => None,
-            };
-            if let Some(resolved) = known {
-                self.add(&resolved);
+        for mention in mentions(sql) {
+            match mention {
+                Mention::Function { name, in_from } => {
+                    self.expand_macro(&name);
+                    let reads = name.starts_with("read_") || name.ends_with("_scan");
+                    if in_from || reads {
+                        self.add_function(&name, &[], false);
+                    }
+                }
+                Mention::File(path) => self.add(&Resolved::External(path)),
+                Mention::Chain { names, in_from } => {
+                    let resolved = self.resolve_chain(&names);
+                    // Elsewhere than in FROM a single word may be a column: only known names of more parts count.
+                    let counts = in_from || names.len() > 1;
+                    if let Some(Resolved::Lake(name)) = &resolved
+                        && (!counts || !self.is_known(&name.to_lowercase()))
+                    {
+                        continue;
+                    }
+                    if let Some(resolved) = resolved.filter(|_| counts) {
+                        self.add(&resolved);
+                    }
+                }
             }
+        }
+        if self.depends.len() == before {
+            self.add(&Resolved::External("unparsed()".into()));
         }
     }
 
     fn add_chain(&mut self, text: &str) {
-        if let Some(resolved) = identifier_chains(text).first().and_then(|chain| self.resolve_chain(chain)) {
+        // An alias or a sample clause may follow the name.
+        if let Some(Mention::Chain { names, .. }) = mentions(text).first()
+            && let Some(resolved) = self.resolve_chain(names)
+        {
             self.add(&resolved);
         }
     }
@@ -204,39 +231,75 @@ fn looks_like_file(name: &str) -> bool {
     name.contains(['.', '/', '*', ':'])
 }
 
-/// The chains of names joined by points in a text, unquoted: `raw."Order" AS o` gives `[raw, Order]`, `[AS]`, `[o]`.
-fn identifier_chains(text: &str) -> Vec<Vec<String>> {
-    let mut chains: Vec<Vec<String>> = Vec::new();
-    let mut joined = false;
-    for Token { kind, span } in tokens(text) {
-        let piece = &text[span];
-        match kind {
+/// Something that a text names.
+#[derive(Debug, PartialEq, Eq)]
+enum Mention {
+    /// Names joined by points, unquoted.
+    Chain { names: Vec<String>, in_from: bool },
+    /// A name before a bracket, in lower case.
+    Function { name: String, in_from: bool },
+    /// A text where a table is expected.
+    File(String),
+}
+
+/// What `sql` names, in order; `in_from` where it follows FROM, JOIN, PIVOT or UNPIVOT. A comma may as well
+/// stand between columns, so what follows one counts only if it can be nothing else.
+fn mentions(sql: &str) -> Vec<Mention> {
+    let code: Vec<Token> = tokens(sql).into_iter().filter(Token::is_code).collect();
+    let text = |at: usize| code.get(at).map_or("", |token| &sql[token.span.clone()]);
+    let opens = |at: usize| ["from", "join", "pivot", "unpivot"].iter().any(|word| text(at).eq_ignore_ascii_case(word));
+    let mut mentions = Vec::new();
+    let mut at = 0;
+    while at < code.len() {
+        let in_from = at > 0 && opens(at - 1);
+        match code[at].kind {
             TokenKind::Word | TokenKind::QuotedName => {
-                let name = match kind {
-                    TokenKind::Word => piece.to_owned(),
-                    _ => piece.trim_matches('"').replace("\"\"", "\""),
-                };
-                match chains.last_mut() {
-                    Some(chain) if joined => chain.push(name),
-                    _ => chains.push(vec![name]),
+                let mut names = vec![name_of(text(at), code[at].kind)];
+                while text(at + 1) == "." && at + 2 < code.len() {
+                    at += 2;
+                    names.push(name_of(text(at), code[at].kind));
                 }
-                joined = false;
+                mentions.push(match (text(at + 1), &names[..]) {
+                    ("(", [.., name]) => Mention::Function { name: name.to_lowercase(), in_from },
+                    _ => Mention::Chain { names, in_from },
+                });
             }
-            TokenKind::Symbol => joined = piece == ".",
-            TokenKind::Space | TokenKind::LineComment | TokenKind::BlockComment => {}
-            TokenKind::Text | TokenKind::Semicolon => joined = false,
+            TokenKind::Text if in_from => mentions.push(Mention::File(text(at).trim_matches('\'').to_owned())),
+            _ => {}
         }
+        at += 1;
     }
-    chains
+    mentions
+}
+
+fn name_of(text: &str, kind: TokenKind) -> String {
+    if kind == TokenKind::QuotedName { text.trim_matches('"').replace("\"\"", "\"") } else { text.to_owned() }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::identifier_chains;
+    use super::{Mention, mentions};
 
     #[test]
-    fn chains_ignore_aliases_comments_and_texts() {
-        let chains = identifier_chains("raw . \"My \"\"T\" /* x.y */ AS c, 'no.no' z");
-        assert_eq!(chains, [vec!["raw", "My \"T"], vec!["AS"], vec!["c"], vec!["z"]]);
+    fn names_functions_and_files_are_told_apart() {
+        let chain = |names: &[&str], in_from| Mention::Chain { names: names.iter().map(|&n| n.to_owned()).collect(), in_from };
+        let found = mentions("PIVOT raw . \"My \"\"T\" /* x.y */ ON qty USING sum(v) JOIN f(x), 'no' FROM 'd.csv'");
+        assert_eq!(
+            found,
+            [
+                chain(&["PIVOT"], false),
+                chain(&["raw", "My \"T"], true),
+                chain(&["ON"], false),
+                chain(&["qty"], false),
+                chain(&["USING"], false),
+                Mention::Function { name: "sum".into(), in_from: false },
+                chain(&["v"], false),
+                chain(&["JOIN"], false),
+                Mention::Function { name: "f".into(), in_from: true },
+                chain(&["x"], false),
+                chain(&["FROM"], false),
+                Mention::File("d.csv".into()),
+            ]
+        );
     }
 }

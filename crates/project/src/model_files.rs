@@ -72,14 +72,21 @@ fn walk(root: &Path, dir: &Path, seen: &mut BTreeSet<PathBuf>, paths: &mut Vec<P
     if !seen.insert(dir.canonicalize().map_err(|error| failed(&error))?) {
         return Ok(());
     }
-    for entry in fs::read_dir(dir).map_err(|error| failed(&error))? {
-        let path = entry.map_err(|error| failed(&error))?.path();
+    let entries = fs::read_dir(dir).map_err(|error| failed(&error))?;
+    let paths_here = entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<BTreeSet<_>, _>>();
+    for path in paths_here.map_err(|error| failed(&error))? {
         if path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b".")) {
             continue;
         }
         if path.is_dir() {
             walk(root, &path, seen, paths)?;
         } else if path.extension().is_some_and(|ending| ending == "sql") {
+            // A pipe would be waited for without end, a link to nowhere is a mistake to be told.
+            let kind = fs::metadata(&path).map_err(|error| ProjectError::file("load models: read", &relative(&path), &error))?;
+            if !kind.is_file() {
+                let cause = "it is not a regular file".to_owned();
+                return Err(ProjectError::File { action: "load models: read", path: relative(&path), cause });
+            }
             paths.push(relative(&path));
         }
     }

@@ -45,8 +45,12 @@ pub(crate) fn plan_models(
         return Err(finding.into());
     }
     let mut names = known_names(session, facts, all_targets);
-    let calls_macro = |tree| !called_functions(tree).is_disjoint(session.definitions.macros());
-    if trees.iter().flatten().any(calls_macro) {
+    // Views and statements without a tree may call macros as well.
+    let calls_macro = |tree: &Result<SyntaxTree, TreeError>| {
+        tree.as_ref().map_or(true, |tree| !called_functions(tree).is_disjoint(session.definitions.macros()))
+    };
+    let may_call = !facts.views.is_empty() || trees.iter().any(calls_macro);
+    if may_call && !session.definitions.macros().is_empty() {
         names.macros = macro_definitions(&session.connection)?;
     }
     let planned = models.into_iter().zip(trees).map(|(model, tree)| {
@@ -119,12 +123,14 @@ fn known_names(session: &Session, facts: &LakeFacts, targets: &[Target]) -> Name
 }
 
 /// What stands behind the macros in `memory` that the configuration defines.
-fn macro_definitions(connection: &Connection) -> Result<BTreeMap<String, String>, EngineError> {
+fn macro_definitions(connection: &Connection) -> Result<BTreeMap<String, Vec<String>>, EngineError> {
     let sql = "SELECT lower(function_name), macro_definition FROM duckdb_functions() \
                WHERE database_name = 'memory' AND macro_definition IS NOT NULL";
-    let entry = |row: Vec<Value>| match &row[..] {
-        [Value::Text(name), Value::Text(definition)] => Some((name.clone(), definition.clone())),
-        _ => None,
-    };
-    Ok(connection.query(sql)?.into_values().filter_map(entry).collect())
+    let mut definitions: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for row in connection.query(sql)?.into_values() {
+        if let [Value::Text(name), Value::Text(definition)] = &row[..] {
+            definitions.entry(name.clone()).or_default().push(definition.clone());
+        }
+    }
+    Ok(definitions)
 }

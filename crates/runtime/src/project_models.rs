@@ -51,14 +51,20 @@ fn locate(root: &Path, cwd: &Path, operand: &str, sources: &[ModelSource]) -> Re
 
 /// A file below `models/` has the target of its path; any other is tried out as `tmp.<name>`.
 fn by_path(root: &Path, path: &Path, sources: &[ModelSource]) -> Option<ModelSource> {
-    let path = path.canonicalize().ok()?;
-    let same = |source: &&ModelSource| root.join(&source.path).canonicalize().is_ok_and(|other| other == path);
+    // The folder's links are resolved, the file's own is not: a linked model is the model of its own path.
+    let folder = path.parent()?.canonicalize().ok()?;
+    let named = folder.join(path.file_name()?);
+    let same = |source: &&ModelSource| {
+        let other = root.join(&source.path);
+        other.file_name() == path.file_name() && other.parent().is_some_and(|dir| dir.canonicalize().is_ok_and(|dir| dir == folder))
+    };
     if let Some(source) = sources.iter().find(same) {
         return Some(source.clone());
     }
+    let path = named.as_path();
     let name = path.file_stem()?.to_str()?.replace('.', "_");
     let inside = root.canonicalize().ok().and_then(|root| path.strip_prefix(root).ok().map(Path::to_owned));
-    Some(ModelSource { path: inside.unwrap_or(path), target: Ok(Target::new("tmp", name)) })
+    Some(ModelSource { path: inside.unwrap_or_else(|| path.to_owned()), target: Ok(Target::new("tmp", name)) })
 }
 
 fn not_found(operand: &str, suggestion: Option<String>) -> RunError {

@@ -76,7 +76,11 @@ impl Report<'_> {
         if self.ui.json {
             let records: Vec<String> = summary.outcomes.iter().map(|outcome| record(outcome, summary)).collect();
             if !records.is_empty() {
-                self.ui.result(&records.join("\n"))?;
+                match self.ui.result(&records.join("\n")) {
+                    // A reader that is gone does not make a failed run a success.
+                    Ok(()) | Err(CliError::ClosedPipe) => {}
+                    Err(error) => return Err(error),
+                }
             }
         }
         if !self.single {

@@ -27,7 +27,7 @@ pub(crate) fn print_rows(statement: &str, format: Format, envelope: &str, ui: &U
     let session = Session::open(&config, &invocation.session_options())?;
     let format = if ui.json { Format::Json } else { format };
     let form = if format == Format::Json { Answer::Typed } else { Answer::Text };
-    let rows = answer(&session.connection, statement, form)?;
+    let rows = answer(&session, statement, form)?;
     let text = match format {
         Format::Csv => csv(&TextTable::read(rows)),
         Format::Markdown => markdown(&TextTable::read(rows)),

@@ -63,6 +63,19 @@ fn macro_files_may_depend_on_each_other_in_any_order_and_stay_out_of_the_lake() 
 }
 
 #[test]
+fn a_macro_that_names_the_lake_is_refused_before_it_is_stored_there() {
+    let project = project();
+    for name in ["lake.main.f", "\"lake\".f", "IF NOT EXISTS lake.f", "{{catalog}}.main.f"] {
+        project.write("config/macros/m.sql", &format!("CREATE MACRO fine(x) AS x;\nCREATE MACRO {name}(x) AS x + 1;"));
+        let output = project.run(&["sql", "SELECT 1"]).failure(1);
+        assert!(output.stderr.contains("load m.sql: macros live in the memory database"), "{}", output.stderr);
+        assert!(output.stderr.contains("m.sql:2:"), "{}", output.stderr);
+    }
+    project.write("config/macros/m.sql", "CREATE MACRO f(x) AS x + 1;");
+    assert_eq!(project.rows("SELECT f(1)"), "2\n");
+}
+
+#[test]
 fn a_macro_file_that_never_loads_is_named_with_its_line() {
     let project = project();
     project.write(

@@ -207,6 +207,8 @@ fn huge_integers_stay_exact_or_fail_by_name() {
     assert_eq!(project.rows("SELECT count(*) FROM raw.a"), "1\n", "a failed run leaves the table as it was");
     for (value, expected) in [
         ("INTERVAL '1 microsecond'", "value 00:00:00.000001 does not fit"),
+        ("to_hours(1500)", "value 1500:00:00 does not fit"),
+        ("1 AS __ondatra_x, 2", "reserved for the runtime"),
         ("[INTERVAL '1 day']", "the lake cannot store"),
         ("[TIME_NS '10:00:00']", "the lake cannot store"),
         ("[1, 2]::INTEGER[2]", "the lake cannot store"),
@@ -215,6 +217,26 @@ fn huge_integers_stay_exact_or_fail_by_name() {
         project.model("raw/a", &format!("SELECT {value} AS total"));
         let output = project.run(&["run"]).failure(1);
         assert!(output.stderr.contains(expected), "{value}: {}", output.stderr);
+    }
+}
+
+#[test]
+fn equal_is_not_the_same() {
+    let project = project();
+    project.write("config/settings.sql", "SET default_collation = 'NOCASE';");
+    let column = |value: &str| format!("SELECT {value} AS v");
+    for (old, new) in [
+        ("INTERVAL '30 days'", "INTERVAL '1 month'"),
+        ("'0.0'::DOUBLE", "'-0.0'::DOUBLE"),
+        ("['0.0'::DOUBLE]", "['-0.0'::DOUBLE]"),
+        ("'abc'", "'ABC'"),
+    ] {
+        project.model("raw/a", &column(old));
+        project.run(&["run"]).success();
+        project.model("raw/a", &column(new));
+        project.run(&["run"]).success();
+        let expected = project.rows(&format!("SELECT ({new})::VARCHAR"));
+        assert_eq!(project.rows("SELECT v::VARCHAR FROM raw.a"), expected);
     }
 }
 

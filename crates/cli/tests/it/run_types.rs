@@ -270,3 +270,36 @@ impl Random {
         usize::try_from(self.0 >> 33).unwrap() % bound
     }
 }
+
+#[test]
+fn what_has_no_syntax_tree_is_never_taken_for_unchanged() {
+    let project = project();
+    let lake = Lake::open(&project);
+    lake.execute("CREATE SCHEMA ext; CREATE TABLE ext.t AS SELECT 'a' AS g, 1 AS v");
+    project.write("d.csv", "g,v\na,1\n");
+    project.write(
+        "config/macros/m.sql",
+        "CREATE MACRO read_t(x) AS TABLE (FROM lake.ext.t), (a, b) AS TABLE (SELECT a, b);",
+    );
+    let long = vec!["1"; 400].join("+");
+    project.model("p/file", "PIVOT 'd.csv' ON g USING sum(v) AS qty");
+    project.model("p/function", "PIVOT read_csv('d.csv') ON g USING sum(v)");
+    project.model("p/by_macro", "PIVOT read_t(0) ON g USING sum(v)");
+    project.model("p/constant", "PIVOT (SELECT 1 AS g, 2 AS v) ON g USING sum(v)");
+    project.model("p/long", &format!("SELECT {long} + v AS x FROM ext.t"));
+    project.model("p/overloaded", "SELECT v FROM read_t(0)");
+    project.model("qty", "SELECT 1 AS g");
+    decisions(&project);
+    let found = decisions(&project);
+    assert_eq!(found["p.file"], "full: unverifiable dep: d.csv");
+    assert_eq!(found["p.function"], "full: unverifiable dep: read_csv()");
+    assert_eq!(found["p.constant"], "full: unverifiable dep: unparsed()");
+    for name in ["p.by_macro", "p.long", "p.overloaded"] {
+        assert_eq!(found[name], SKIP, "{name}");
+    }
+    lake.execute("INSERT INTO ext.t VALUES ('b', 5)");
+    let found = decisions(&project);
+    for name in ["p.by_macro", "p.long", "p.overloaded"] {
+        assert_eq!(found[name], "full: dep changed: ext.t", "{name}");
+    }
+}

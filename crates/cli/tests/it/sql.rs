@@ -26,6 +26,15 @@ fn markdown_csv_and_json() {
 }
 
 #[test]
+fn text_is_the_engines_own_in_the_order_of_the_query() {
+    let project = project();
+    let sql = "SELECT i::DECIMAL(5,2) AS d, [i, NULL] AS l, 1e21::DOUBLE AS e FROM range(3) t(i) ORDER BY i DESC";
+    assert_eq!(project.rows(sql), "2.00,\"[2, NULL]\",1e+21\n1.00,\"[1, NULL]\",1e+21\n0.00,\"[0, NULL]\",1e+21\n");
+    assert!(project.run(&["sql", "EXPLAIN SELECT 42"]).success().stdout.contains("42"));
+    assert_eq!(project.rows("PIVOT (SELECT 1 AS a, 'x' AS b) ON b USING sum(a)"), "1\n");
+}
+
+#[test]
 fn json_keeps_every_type_exact() {
     let project = project();
     let query = "SELECT 170141183460469231731687303715884105727::HUGEINT AS huge, 1.50::DECIMAL(4,2) AS dec, \
