@@ -4,8 +4,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use engine::ExtensionSearch;
-use project::{Environment, ProjectError, find_root};
+use project::{Environment, ProjectError, Redactor, find_root};
 use runtime::SessionOptions;
+
+use crate::ui::Ui;
 
 /// The words of the command line after the program's name, and whether `--json` was among them: it is
 /// global, so it is taken out wherever it stands.
@@ -26,12 +28,13 @@ pub(crate) struct Invocation {
 }
 
 impl Invocation {
-    /// Finds the project around the current folder and enters its root.
-    pub(crate) fn enter() -> Result<Self, ProjectError> {
+    /// Finds the project around the current folder and enters its root; its secrets are kept from then on.
+    pub(crate) fn enter(ui: &Ui) -> Result<Self, ProjectError> {
         let cwd = current_folder()?;
         let root = find_root(&cwd)?;
         std::env::set_current_dir(&root).map_err(|error| file_error("enter", &root, &error))?;
         let environment = Environment::load(&root, std::env::vars_os().filter_map(as_text))?;
+        ui.keep_secret(Redactor::new(&root, &environment));
         Ok(Self { cwd, root, environment })
     }
 

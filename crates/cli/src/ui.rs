@@ -2,7 +2,10 @@
 // The methods belong to the streams even where they look at no setting of theirs.
 #![allow(clippy::unused_self, clippy::struct_excessive_bools)]
 
+use std::cell::OnceCell;
 use std::io::{self, IsTerminal, Write};
+
+use project::Redactor;
 
 use crate::error::CliError;
 
@@ -16,6 +19,8 @@ pub(crate) struct Ui {
     pub color_errors: bool,
     /// Whether progress may be drawn on stderr.
     pub progress: bool,
+    /// Takes secrets out of everything but results; known once the project is.
+    redactor: OnceCell<Redactor>,
 }
 
 /// Colors of status words.
@@ -32,7 +37,7 @@ impl Ui {
             || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let (out, err) = (io::stdout().is_terminal(), io::stderr().is_terminal());
         let rich = !plain && !json;
-        Self { json, color: rich && out, color_errors: rich && err, progress: rich && err }
+        Self { json, color: rich && out, color_errors: rich && err, progress: rich && err, redactor: OnceCell::new() }
     }
 
     /// Writes a result to stdout, with a line break at its end.
@@ -48,6 +53,7 @@ impl Ui {
     /// Writes a line for people: to stdout, or to stderr if stdout is for JSON. A reader that is gone does
     /// not stop the work that the line tells about.
     pub(crate) fn line(&self, text: &str) {
+        let text = self.redact(text);
         let written = if self.json { writeln!(io::stderr(), "{text}") } else { writeln!(io::stdout(), "{text}") };
         // Nobody is left to be told.
         let _ = written;
@@ -56,7 +62,18 @@ impl Ui {
     /// Writes an error's text to stderr.
     pub(crate) fn error_text(&self, text: &str) {
         // Nobody is left to be told.
-        let _ = writeln!(io::stderr(), "{text}");
+        let _ = writeln!(io::stderr(), "{}", self.redact(text));
+    }
+
+    /// From now on nothing that `redactor` knows is shown.
+    pub(crate) fn keep_secret(&self, redactor: Redactor) {
+        // A command enters one project, so it is set once.
+        let _ = self.redactor.set(redactor);
+    }
+
+    /// `text` without secrets.
+    pub(crate) fn redact(&self, text: &str) -> String {
+        self.redactor.get().map_or_else(|| text.to_owned(), |redactor| redactor.redact(text))
     }
 
     /// `word` in a color, where the human stream shows colors; the word itself stays one run of bytes.

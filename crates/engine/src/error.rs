@@ -80,15 +80,6 @@ impl EngineError {
         }
     }
 
-    /// The same error with its text changed by `edit`.
-    #[must_use]
-    pub fn map_text(self, edit: impl Fn(&str) -> String) -> Self {
-        match self {
-            Self::Sql { class, message, offset } => Self::Sql { class, message: edit(&message), offset },
-            other => other,
-        }
-    }
-
     /// The engine's text without its class prefix: what the output shows (chapter 05 §1.3).
     pub fn cleaned(&self) -> String {
         match self {
@@ -103,6 +94,17 @@ impl EngineError {
             Self::Sql { offset, .. } => *offset,
             _ => None,
         }
+    }
+
+    /// Whether the statement itself is at fault, not the disk, the memory or another writer.
+    pub fn is_statement_fault(&self) -> bool {
+        let outside = |class: &str| ["IO ", "Out of Memory", "FATAL"].iter().any(|prefix| class.starts_with(prefix));
+        matches!(self, Self::Sql { class, .. } if !outside(class) && !self.is_conflict())
+    }
+
+    /// Whether the engine can answer nothing more in this process.
+    pub fn is_fatal(&self) -> bool {
+        matches!(self, Self::Sql { class, message, .. } if class.starts_with("FATAL") || message.contains("database has been invalidated"))
     }
 
     /// Whether another writer got in the way, so that the same transaction may succeed when run again.
@@ -143,6 +145,13 @@ impl Diagnose for EngineError {
     fn help(&self) -> String {
         match self {
             Self::Sql { .. } if self.is_conflict() => "another process wrote to the lake; run again".into(),
+            Self::Sql { class, .. } if class.starts_with("IO ") => {
+                "check that the files are there, that they can be read and written, and that the disk has room".into()
+            }
+            Self::Sql { class, .. } if class.starts_with("Out of Memory") => {
+                "give the engine more memory (SET memory_limit in config/settings.sql) or the model less to do at once"
+                    .into()
+            }
             Self::Sql { .. } => "change the SQL as the engine's message says".into(),
             Self::Interrupted => "run again: what was committed stays, the rest starts over".into(),
             Self::Version { pinned, .. } => format!(

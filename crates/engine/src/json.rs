@@ -18,12 +18,21 @@ impl Value {
             Self::Decimal(digits) => out.push_str(digits),
             Self::Float(value) => write_float(f64::from(*value), &number(*value), out),
             Self::Double(value) => write_float(*value, &number(*value), out),
-            Self::Text(text) => write_json_text(text, out),
-            Self::Json(text) => out.push_str(if text.trim().is_empty() { "null" } else { text }),
+            // The engine's JSON type may hold what is no JSON; a line break can only stand between tokens.
+            Self::Json(text) if serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() => {
+                out.push_str(&text.trim().replace(['\n', '\r'], " "));
+            }
+            Self::Text(text) | Self::Json(text) => write_json_text(text, out),
             Self::Blob(bytes) => write_json_text(&STANDARD.encode(bytes), out),
             Self::List(items) => {
                 out.push('[');
                 separated(items, out, Value::write_json);
+                out.push(']');
+            }
+            // A row without field names.
+            Self::Struct(fields) if fields.iter().all(|(name, _)| name.is_empty()) => {
+                out.push('[');
+                separated(fields, out, |(_, value), out| value.write_json(out));
                 out.push(']');
             }
             Self::Struct(fields) => {

@@ -174,7 +174,8 @@ fn text_content(literal: &str) -> String {
         return literal.get(tag..end).unwrap_or_default().to_owned();
     }
     let quoted = literal.trim_start_matches(['e', 'E']);
-    quoted.strip_prefix('\'').map(|text| text.strip_suffix('\'').unwrap_or(text)).unwrap_or(quoted).replace("''", "'")
+    let opened = quoted.strip_prefix('\'').unwrap_or(quoted);
+    opened.strip_suffix('\'').unwrap_or(opened).replace("''", "'")
 }
 
 #[cfg(test)]
@@ -199,7 +200,9 @@ mod tests {
 
     #[test]
     fn what_is_not_closed_is_found() {
-        for (sql, at) in [("SELECT 1 /* x", 9), ("SELECT 'x", 7), ("SELECT 'x''", 7), ("SELECT \"x", 7), ("/* /* */", 0)] {
+        for (sql, at) in
+            [("SELECT 1 /* x", 9), ("SELECT 'x", 7), ("SELECT 'x''", 7), ("SELECT \"x", 7), ("/* /* */", 0)]
+        {
             assert_eq!(unclosed(sql), Some(at), "{sql}");
         }
         for sql in ["SELECT 'x'", "SELECT ''", "SELECT e'\\''", "SELECT \"x\"\"\"", "/* */", "", "SELECT $$x$$"] {
@@ -209,7 +212,13 @@ mod tests {
 
     #[test]
     fn words_are_found_in_texts_of_every_form() {
-        for sql in ["getvariable('lim')", "getvariable($$lim$$)", "getvariable(e'lim')", "query('SELECT ''a'', lim(1)')", "\"LIM\""] {
+        for sql in [
+            "getvariable('lim')",
+            "getvariable($$lim$$)",
+            "getvariable(e'lim')",
+            "query('SELECT ''a'', lim(1)')",
+            "\"LIM\"",
+        ] {
             assert!(code_words(sql).contains(&"lim".to_owned()), "{sql}: {:?}", code_words(sql));
         }
         assert_eq!(statements("SELECT 1 -- c\r, 2"), ["SELECT 1 -- c\r, 2"], "a lone CR ends a comment");

@@ -282,7 +282,8 @@ mod tests {
 
     #[test]
     fn names_functions_and_files_are_told_apart() {
-        let chain = |names: &[&str], in_from| Mention::Chain { names: names.iter().map(|&n| n.to_owned()).collect(), in_from };
+        let chain =
+            |names: &[&str], in_from| Mention::Chain { names: names.iter().map(|&n| n.to_owned()).collect(), in_from };
         let found = mentions("PIVOT raw . \"My \"\"T\" /* x.y */ ON qty USING sum(v) JOIN f(x), 'no' FROM 'd.csv'");
         assert_eq!(
             found,

@@ -1,6 +1,6 @@
 //! The variables of a project: the process environment first, then `.env` (chapter 01 §2.3).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -11,12 +11,14 @@ use crate::ProjectError;
 #[derive(Clone, Default)]
 pub struct Environment {
     variables: BTreeMap<String, String>,
+    /// Names that `.env` defines, whether or not the process has them too.
+    in_file: BTreeSet<String>,
 }
 
 impl Environment {
     /// The variables of the process and those of `<root>/.env`.
     pub fn load(root: &Path, process: impl IntoIterator<Item = (String, String)>) -> Result<Self, ProjectError> {
-        let mut environment = Self { variables: process.into_iter().collect() };
+        let mut environment = Self { variables: process.into_iter().collect(), in_file: BTreeSet::new() };
         let text = match fs::read_to_string(root.join(".env")) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(environment),
@@ -26,10 +28,16 @@ impl Environment {
             if let Some((name, value)) =
                 parse_line(line).map_err(|message| ProjectError::DotEnv { line: at + 1, message })?
             {
+                environment.in_file.insert(name.clone());
                 environment.variables.entry(name).or_insert(value);
             }
         }
         Ok(environment)
+    }
+
+    /// The variables that `.env` names.
+    pub(crate) fn named_in_file(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.in_file.iter().filter_map(|name| Some((name.as_str(), self.get(name)?)))
     }
 
     /// The value of a variable.

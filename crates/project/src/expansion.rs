@@ -16,8 +16,6 @@ pub struct Expanded {
     pub text: String,
     /// For every copied piece and every value: where it begins in `text` and in the source.
     origins: Vec<Origin>,
-    /// Each value that was put in, as it stands in `text`, with its variable's name.
-    values: Vec<(String, String)>,
 }
 
 #[derive(Clone)]
@@ -30,7 +28,7 @@ struct Origin {
 impl Expanded {
     /// Expands `source`, the text of `file`.
     pub fn new(file: &Path, source: &Arc<str>, environment: &Environment) -> Result<Self, ProjectError> {
-        let mut expanded = Self { text: String::with_capacity(source.len()), origins: Vec::new(), values: Vec::new() };
+        let mut expanded = Self { text: String::with_capacity(source.len()), origins: Vec::new() };
         for piece in pieces(source) {
             if piece.kind == PieceKind::Comment {
                 expanded.copy(source, piece.span);
@@ -45,7 +43,7 @@ impl Expanded {
                 };
                 let quoted = piece.kind == PieceKind::Literal;
                 let value = if quoted { value.replace('\'', "''") } else { value.to_owned() };
-                expanded.insert(name, value, place.clone());
+                expanded.insert(&value, place.clone());
                 at = place.end;
             }
             expanded.copy(source, at..piece.span.end);
@@ -58,10 +56,9 @@ impl Expanded {
         self.text.push_str(&source[span]);
     }
 
-    fn insert(&mut self, name: &str, value: String, source: Range<usize>) {
+    fn insert(&mut self, value: &str, source: Range<usize>) {
         self.origins.push(Origin { text_start: self.text.len(), source, copied: false });
-        self.text.push_str(&value);
-        self.values.push((name.to_owned(), value));
+        self.text.push_str(value);
     }
 
     /// The source's bytes for byte `at` of the expanded text: one byte of what was copied, or the whole
@@ -76,17 +73,6 @@ impl Expanded {
             }
             Some(origin) => origin.source.clone(),
         }
-    }
-
-    /// `message` with every value that was put in replaced by its variable: values may be secrets.
-    pub fn redact(&self, message: &str) -> String {
-        // Values of one or two characters are no secrets, and would turn up everywhere.
-        let mut values: Vec<&(String, String)> = self.values.iter().filter(|(_, value)| value.len() > 2).collect();
-        values.sort_by_key(|(_, value)| std::cmp::Reverse(value.len()));
-        values.into_iter().fold(message.to_owned(), |message, (name, value)| {
-            let message = message.replace(value, &format!("${{{name}}}"));
-            message.replace(&value.replace("''", "'"), &format!("${{{name}}}"))
-        })
     }
 }
 
@@ -119,6 +105,17 @@ fn pieces(source: &str) -> Vec<Piece> {
         }
     }
     pieces
+}
+
+/// The names of all variables in `source`, those in comments too.
+pub(crate) fn variable_names(source: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut at = 0;
+    while let Some((place, name)) = next_variable(source, at..source.len()) {
+        names.push(name.to_owned());
+        at = place.end;
+    }
+    names
 }
 
 /// The first `${NAME}` within `span`.
@@ -181,10 +178,5 @@ mod tests {
         assert_eq!(expanded.source_span(0), 0..1);
         assert_eq!(expanded.source_span(5), 3..8, "inside the value: the variable");
         assert_eq!(expanded.source_span(10), 10..11);
-    }
-
-    #[test]
-    fn values_are_redacted_in_messages() {
-        assert_eq!(expand("'${PW}'").unwrap().redact("no: it's, it''s"), "no: ${PW}, ${PW}");
     }
 }

@@ -25,10 +25,13 @@ pub enum CatalogKind {
 /// The line of `.env` that holds the state's key.
 const KEY_NAME: &str = "ONDATRA_STATE_KEY";
 
+/// What `config/` is called until it is complete.
+const UNFINISHED: &str = ".config.unfinished/";
+
 const FOLDERS: [&str; 11] = [
-    "config",
-    "config/macros",
-    "config/variables",
+    UNFINISHED,
+    ".config.unfinished/macros",
+    ".config.unfinished/variables",
     "sql",
     "lib",
     "models",
@@ -38,6 +41,9 @@ const FOLDERS: [&str; 11] = [
     "models/mart",
     "models/sync",
 ];
+
+const EMPTY_FOLDERS: [&str; 6] =
+    ["lib", "models/raw", "models/staging", "models/intermediate", "models/mart", "models/sync"];
 
 macro_rules! templates {
     ($($path:literal),* $(,)?) => {
@@ -80,10 +86,10 @@ impl CatalogKind {
 
 /// Writes a new project into `root` and returns its name, the folder's.
 ///
-/// The catalog's file is written last of `config/`: a crash before it leaves a folder that is no project
-/// yet, and the files already written are kept by the next `init`.
+/// `config/`, which makes a folder a project, is put together under another name and renamed last: an
+/// `init` that was stopped can be run again.
 pub fn init(root: &Path, catalog: CatalogKind) -> Result<String, ProjectError> {
-    if root.join("config").is_dir() {
+    if fs::symlink_metadata(root.join("config")).is_ok() {
         return Err(ProjectError::AlreadyExists(root.to_owned()));
     }
     let name = root.file_name().map_or_else(|| "project".to_owned(), |name| name.to_string_lossy().into_owned());
@@ -93,15 +99,16 @@ pub fn init(root: &Path, catalog: CatalogKind) -> Result<String, ProjectError> {
     write_new(root, "README.md", &include_str!("../templates/README.md").replace("{{project}}", &name))?;
     for folder in FOLDERS {
         make_folder(root, folder)?;
-        let holds_templates = FILES.iter().any(|(path, _)| path.starts_with(&format!("{folder}/")));
-        if !holds_templates && !matches!(folder, "models") {
-            write_new(root, &format!("{folder}/.gitkeep"), "")?;
-        }
+    }
+    for folder in EMPTY_FOLDERS {
+        write_new(root, &format!("{folder}/.gitkeep"), "")?;
     }
     for (path, text) in FILES {
-        write_new(root, path, text)?;
+        write_new(root, &path.replacen("config/", UNFINISHED, 1), text)?;
     }
-    write_new(root, "config/catalog.sql", catalog.template())?;
+    write_new(root, &format!("{UNFINISHED}catalog.sql"), catalog.template())?;
+    fs::rename(root.join(UNFINISHED), root.join("config"))
+        .map_err(|error| ProjectError::file("write", Path::new("config"), &error))?;
     Ok(name)
 }
 
@@ -109,7 +116,7 @@ fn make_folder(root: &Path, folder: &str) -> Result<(), ProjectError> {
     let path = root.join(folder);
     match fs::create_dir(&path) {
         Ok(()) => fs::set_permissions(&path, fs::Permissions::from_mode(0o755)),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists && path.is_dir() => return Ok(()),
         Err(error) => Err(error),
     }
     .map_err(|error| ProjectError::file("create", Path::new(folder), &error))
@@ -213,6 +220,22 @@ mod tests {
         assert_eq!(mode(&root.join(".env")), 0o600);
         assert_eq!(fs::read_to_string(root.join("README.md")).unwrap(), "mine");
         assert!(fs::read_to_string(root.join("config/catalog.sql")).unwrap().contains("ducklake:"));
+    }
+
+    #[test]
+    fn an_init_that_was_stopped_can_be_run_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path();
+        fs::write(root.join("models"), "a file").unwrap();
+        let error = init(root, CatalogKind::Sqlite).unwrap_err().to_string();
+        assert!(error.starts_with("create models: "), "{error}");
+        assert!(!root.join("config").exists());
+        fs::remove_file(root.join("models")).unwrap();
+        init(root, CatalogKind::Sqlite).unwrap();
+        assert!(root.join("config/macros/audits.sql").is_file() && !root.join(".config.unfinished").exists());
+        let other = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("nowhere", other.path().join("config")).unwrap();
+        assert!(init(other.path(), CatalogKind::Sqlite).unwrap_err().to_string().contains("already exists"));
     }
 
     #[test]

@@ -82,7 +82,8 @@ fn walk(root: &Path, dir: &Path, seen: &mut BTreeSet<PathBuf>, paths: &mut Vec<P
             walk(root, &path, seen, paths)?;
         } else if path.extension().is_some_and(|ending| ending == "sql") {
             // A pipe would be waited for without end, a link to nowhere is a mistake to be told.
-            let kind = fs::metadata(&path).map_err(|error| ProjectError::file("load models: read", &relative(&path), &error))?;
+            let kind = fs::metadata(&path)
+                .map_err(|error| ProjectError::file("load models: read", &relative(&path), &error))?;
             if !kind.is_file() {
                 let cause = "it is not a regular file".to_owned();
                 return Err(ProjectError::File { action: "load models: read", path: relative(&path), cause });

@@ -4,6 +4,9 @@ use std::path::{Component, Path};
 
 use types::{Target, is_identifier};
 
+/// As schemas these would be shadowed by the engine's own.
+const ENGINE_NAMES: [&str; 5] = ["temp", "memory", "system", "information_schema", "pg_catalog"];
+
 /// The target of the file at `path`, relative to the `models/` folder.
 pub fn target_of(path: &Path) -> Result<Target, String> {
     let stem = path.with_extension("");
@@ -32,6 +35,9 @@ pub fn target_of(path: &Path) -> Result<Target, String> {
     match &segments[..] {
         [] => Err("invalid path segment ``".into()),
         [name] => Ok(Target::new("main", *name)),
+        [schema, ..] if ENGINE_NAMES.iter().any(|name| schema.eq_ignore_ascii_case(name)) => {
+            Err(format!("folder `{schema}` is the name of a database or schema of the engine's own"))
+        }
         [schema, rest @ ..] => Ok(Target::new(*schema, rest.join("__"))),
     }
 }
@@ -52,6 +58,7 @@ mod tests {
         ] {
             assert_eq!(target_of(Path::new(path)).unwrap().to_string(), target);
         }
+        assert!(target_of(Path::new("Temp/x.sql")).unwrap_err().contains("the engine's own"));
         assert!(target_of(Path::new("raw/a-b.sql")).unwrap_err().contains("invalid path segment"));
         assert!(target_of(Path::new("raw/1.sql")).unwrap_err().contains("invalid path segment"));
         assert!(target_of(Path::new("raw/a.b.sql")).unwrap_err().contains("invalid path segment"));

@@ -92,6 +92,19 @@ pub enum RunError {
     Interrupted,
 }
 
+impl RunError {
+    /// Whether the engine can answer nothing more: the run ends.
+    pub(crate) fn is_fatal(&self) -> bool {
+        match self {
+            Self::Engine(error) | Self::Config { error, .. } => error.is_fatal(),
+            Self::Statement { error: MaterializeError::Query(error) | MaterializeError::Write(error), .. } => {
+                error.is_fatal()
+            }
+            _ => false,
+        }
+    }
+}
+
 impl From<Finding> for RunError {
     fn from(finding: Finding) -> Self {
         Self::Model(Box::new(finding))
@@ -122,6 +135,7 @@ impl Diagnose for RunError {
             Self::Project(error) => error.help(),
             Self::Engine(error) => error.help(),
             Self::Model(finding) => finding.help(),
+            Self::Config { error, .. } if !error.is_statement_fault() => error.help(),
             Self::Config { place, .. } => format!("correct the statement in {}", place.file().display()),
             Self::Catalog { help, .. } | Self::Refused { help, .. } => help.clone(),
             Self::Cycle(cycle) => cycle.help(),

@@ -49,7 +49,7 @@ fn packed(common: &Path, reference: &str) -> Option<String> {
         .find_map(|line| line.split_once(' ').filter(|(_, name)| *name == reference).and_then(|(id, _)| hash(id)))
 }
 
-/// The URL of `origin`, without user and password.
+/// The URL of `origin`, without user, password and query.
 fn origin_url(config: &str) -> Option<String> {
     let mut lines = config.lines().map(str::trim).skip_while(|line| *line != "[remote \"origin\"]").skip(1);
     let url = lines.by_ref().take_while(|line| !line.starts_with('[')).find_map(|line| {
@@ -57,7 +57,10 @@ fn origin_url(config: &str) -> Option<String> {
         (name.trim() == "url").then(|| value.trim().to_owned())
     })?;
     Some(match url.split_once("://") {
-        Some((scheme, rest)) => format!("{scheme}://{}", rest.rsplit_once('@').map_or(rest, |(_, host)| host)),
+        Some((scheme, rest)) => {
+            let rest = rest.split(['?', '#']).next().unwrap_or(rest);
+            format!("{scheme}://{}", rest.rsplit_once('@').map_or(rest, |(_, host)| host))
+        }
         None => url,
     })
 }
@@ -77,7 +80,8 @@ mod tests {
         let id = "0123456789abcdef0123456789abcdef01234567";
         fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
         fs::write(git.join("packed-refs"), format!("# pack\n{id} refs/heads/main\n")).unwrap();
-        fs::write(git.join("config"), "[core]\n[remote \"origin\"]\n\turl = https://me:pw@host/x.git\n").unwrap();
+        fs::write(git.join("config"), "[core]\n[remote \"origin\"]\n\turl = https://me:pw@host/x.git?token=t\n")
+            .unwrap();
         let info = git_info(&project);
         let text = |text: &str| Some(text.to_owned());
         assert_eq!(info, GitInfo { commit: text(id), branch: text("main"), repo_url: text("https://host/x.git") });

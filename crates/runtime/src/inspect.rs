@@ -200,8 +200,7 @@ impl Reader<'_> {
 
 /// Whether a bracket follows a word after FROM, JOIN, PIVOT or a comma: a function call in FROM.
 fn calls_in_from(sql: &str) -> bool {
-    let code: Vec<&str> =
-        tokens(sql).into_iter().filter(Token::is_code).map(|token| &sql[token.span]).collect();
+    let code: Vec<&str> = tokens(sql).into_iter().filter(Token::is_code).map(|token| &sql[token.span]).collect();
     code.windows(3).any(|three| {
         let opens = ["FROM", "JOIN", "PIVOT", ","].iter().any(|word| three[0].eq_ignore_ascii_case(word));
         opens && three[1].starts_with(|c: char| c.is_alphabetic() || c == '"' || c == '_') && three[2] == "("

@@ -40,7 +40,8 @@ fn check_names(lake: &str, file: &ConfigFile) -> Result<(), RunError> {
         let statement = &sql[range.clone()];
         let code: Vec<_> = tokens(statement).into_iter().filter(Token::is_code).collect();
         let text = |at: usize| code.get(at).map_or("", |token| &statement[token.span.clone()]);
-        let keyword = (0..code.len().min(6)).find(|&at| ["macro", "function"].iter().any(|w| text(at).eq_ignore_ascii_case(w)));
+        let keyword =
+            (0..code.len().min(6)).find(|&at| ["macro", "function"].iter().any(|w| text(at).eq_ignore_ascii_case(w)));
         let Some(mut at) = keyword.map(|at| at + 1) else { continue };
         if text(at).eq_ignore_ascii_case("if") {
             at += 3;

@@ -38,6 +38,9 @@ pub(crate) fn plan_models(
     models: Vec<Model>,
     all_targets: &[Target],
 ) -> Result<Vec<PlannedModel>, RunError> {
+    if let Some(finding) = models.iter().find_map(|model| shadowed_schema(session, model)) {
+        return Err(finding.into());
+    }
     let parser = EngineParser(&session.connection);
     let statements: Vec<&str> = models.iter().map(Model::sql).collect();
     let trees = parser.trees(&statements);
@@ -102,6 +105,16 @@ fn dependency_state(name: &str, since: Option<i64>, facts: &LakeFacts) -> Depend
         (None, None) => return DependencyState::Unverifiable,
     };
     if changed { DependencyState::Changed } else { DependencyState::Unchanged }
+}
+
+/// A schema of the name of an attached database: the engine could not tell `name.table` apart.
+fn shadowed_schema(session: &Session, model: &Model) -> Option<Finding> {
+    let schema = &model.target.schema;
+    let shadowed = session.catalogs.iter().chain([&session.lake]).any(|name| name.eq_ignore_ascii_case(schema));
+    shadowed.then(|| {
+        let message = format!("schema `{schema}` has the name of an attached database");
+        Finding::new(Rule::BadPath, model.place(0..0), message, "rename the folder below models/")
+    })
 }
 
 fn syntax_finding(model: &Model, tree: &Result<SyntaxTree, TreeError>) -> Option<Finding> {

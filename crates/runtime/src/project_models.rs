@@ -56,7 +56,8 @@ fn by_path(root: &Path, path: &Path, sources: &[ModelSource]) -> Option<ModelSou
     let named = folder.join(path.file_name()?);
     let same = |source: &&ModelSource| {
         let other = root.join(&source.path);
-        other.file_name() == path.file_name() && other.parent().is_some_and(|dir| dir.canonicalize().is_ok_and(|dir| dir == folder))
+        other.file_name() == path.file_name()
+            && other.parent().is_some_and(|dir| dir.canonicalize().is_ok_and(|dir| dir == folder))
     };
     if let Some(source) = sources.iter().find(same) {
         return Some(source.clone());

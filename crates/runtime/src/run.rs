@@ -68,7 +68,11 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
         observer.model_started(planned.target());
         let outcome = turns.take(&context, planned, &mut facts);
         observer.model_finished(&outcome);
+        let fatal = outcome.error.as_ref().is_some_and(RunError::is_fatal);
         turns.outcomes.push(outcome);
+        if fatal {
+            break;
+        }
     }
     let interrupted = options.cancellation.check().is_err();
     Ok(RunSummary { dag_run_id, outcomes: turns.outcomes, duration: clock.elapsed(), interrupted })

@@ -8,7 +8,7 @@ use engine::{Connection, Database, EngineError, ExtensionSearch, Pins, Value, ne
 use jiff::Timestamp;
 use model::{ConfigDefinitions, code_words};
 use project::{ConfigFile, ConfigFiles};
-use types::{is_identifier, quote};
+use types::{Code, is_identifier, quote};
 
 use crate::RunError;
 use crate::macros::load_macros;
@@ -157,7 +157,7 @@ fn check_backend(sql: &str) -> Result<(), RunError> {
     Ok(())
 }
 
-/// Runs the statements of a file one by one; an error names file and place, and shows no expanded value.
+/// Runs the statements of a file one by one; an error names file and place.
 pub(crate) fn run_file(
     connection: &Connection,
     file: &ConfigFile,
@@ -165,16 +165,27 @@ pub(crate) fn run_file(
 ) -> Result<(), RunError> {
     for range in file.statements() {
         let statement = &file.expanded.text[range.clone()];
+        check_no_transaction(file, statement, range.start)?;
         connection.execute(&prepare(statement)).map_err(|error| {
             let offset = error.offset().filter(|&at| at <= statement.len()).unwrap_or(0);
-            RunError::Config {
-                file: file.name.clone(),
-                place: Box::new(file.place(range.start + offset)),
-                error: error.map_text(|text| file.expanded.redact(text)),
-            }
+            RunError::Config { file: file.name.clone(), place: Box::new(file.place(range.start + offset)), error }
         })?;
     }
     Ok(())
+}
+
+/// A transaction left open by configuration would make every model fail without naming the reason.
+fn check_no_transaction(file: &ConfigFile, statement: &str, start: usize) -> Result<(), RunError> {
+    let first = statement.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default().to_uppercase();
+    if !["BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT"].contains(&first.as_str()) {
+        return Ok(());
+    }
+    Err(RunError::Refused {
+        code: Code::ConfigSql,
+        message: format!("load {}: {first} is not allowed, transactions are the runtime's", file.name),
+        help: "write the statements alone".into(),
+        place: Box::new(file.place(start)),
+    })
 }
 
 /// Runs the files that are there.

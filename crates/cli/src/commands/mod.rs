@@ -18,7 +18,7 @@ pub(crate) fn dispatch(command: Command, ui: &Ui) -> Result<ExitCode, CliError> 
     match command {
         Command::Init(args) => init::init(&args, ui),
         Command::Run(args) => run::run(args, ui),
-        Command::Sandbox(_) => sandbox::sandbox(),
+        Command::Sandbox(_) => sandbox::sandbox(ui),
         Command::Sql(args) => sql::sql(&args, ui),
         Command::Query(args) => query::query(&args, ui),
         Command::Version => version::version(ui),

@@ -15,7 +15,7 @@ use crate::signals::cancel_on_signal;
 use crate::ui::{Color, Ui};
 
 pub(crate) fn run(args: RunArgs, ui: &Ui) -> Result<ExitCode, CliError> {
-    let invocation = Invocation::enter()?;
+    let invocation = Invocation::enter(ui)?;
     let cancellation = Cancellation::default();
     cancel_on_signal(&cancellation)?;
     let session = invocation.session_options();
@@ -74,7 +74,8 @@ impl Observer for Report<'_> {
 impl Report<'_> {
     fn finish(&self, options: &RunOptions, summary: &RunSummary) -> Result<ExitCode, CliError> {
         if self.ui.json {
-            let records: Vec<String> = summary.outcomes.iter().map(|outcome| record(outcome, summary)).collect();
+            let records: Vec<String> =
+                summary.outcomes.iter().map(|outcome| record(self.ui, outcome, summary)).collect();
             if !records.is_empty() {
                 match self.ui.result(&records.join("\n")) {
                     // A reader that is gone does not make a failed run a success.
@@ -145,7 +146,7 @@ fn one_line(text: &str) -> String {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-fn record(outcome: &ModelOutcome, summary: &RunSummary) -> String {
+fn record(ui: &Ui, outcome: &ModelOutcome, summary: &RunSummary) -> String {
     let status = match outcome.status() {
         Status::Ok => "ok",
         Status::Skip => "skip",
@@ -160,8 +161,8 @@ fn record(outcome: &ModelOutcome, summary: &RunSummary) -> String {
         "rows_affected": outcome.rows,
         "duration_ms": u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX),
         "status": status,
-        "errors": outcome.error.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "warnings": outcome.warnings,
+        "errors": outcome.error.iter().map(|error| ui.redact(&error.to_string())).collect::<Vec<_>>(),
+        "warnings": outcome.warnings.iter().map(|warning| ui.redact(warning)).collect::<Vec<_>>(),
         "dag_run_id": summary.dag_run_id,
     });
     if let (true, Some(map)) = (outcome.reason.is_empty(), record.as_object_mut()) {

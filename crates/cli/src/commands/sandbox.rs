@@ -7,6 +7,7 @@ use types::{Code, Diagnose};
 
 use crate::error::CliError;
 use crate::invocation::Invocation;
+use crate::ui::Ui;
 
 #[derive(Debug, thiserror::Error)]
 #[error("`ondatrasql sandbox` is not in this version yet")]
@@ -22,8 +23,8 @@ impl Diagnose for NotYet {
     }
 }
 
-pub(crate) fn sandbox() -> Result<ExitCode, CliError> {
-    let invocation = Invocation::enter()?;
+pub(crate) fn sandbox(ui: &Ui) -> Result<ExitCode, CliError> {
+    let invocation = Invocation::enter(ui)?;
     read_config(&invocation.root, &invocation.environment)?;
     check_state_key(&invocation.root, &invocation.environment)?;
     Err(CliError::Failed(Box::new(NotYet)))

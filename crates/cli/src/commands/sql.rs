@@ -22,7 +22,7 @@ pub(crate) fn sql(args: &SqlArgs, ui: &Ui) -> Result<ExitCode, CliError> {
 /// Opens the project's lake, runs `statement` and prints its rows; under `--json` in a document that
 /// also holds `envelope`.
 pub(crate) fn print_rows(statement: &str, format: Format, envelope: &str, ui: &Ui) -> Result<ExitCode, CliError> {
-    let invocation = Invocation::enter()?;
+    let invocation = Invocation::enter(ui)?;
     let config = read_config(&invocation.root, &invocation.environment)?;
     let session = Session::open(&config, &invocation.session_options())?;
     let format = if ui.json { Format::Json } else { format };

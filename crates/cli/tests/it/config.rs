@@ -116,18 +116,54 @@ fn built_in_variables_and_functions() {
 
 #[test]
 fn secrets_do_not_appear_in_errors() {
-    let project = project();
-    project.write(".env", &format!("ONDATRA_STATE_KEY={}\nPG_PW=hunter2-it's\n", testkit::STATE_KEY));
-    project.write(
-        "config/sources.sql",
-        "ATTACH 'host=127.0.0.1 port=1 user=u password=${PG_PW} connect_timeout=1' AS crm (TYPE postgres);",
-    );
-    project.model("raw/a", "SELECT 1 AS a");
-    for args in [&["run"][..], &["--json", "run"], &["sql", "SELECT 1"]] {
-        let output = project.run(args).failure(1);
-        assert!(!output.stderr.contains("hunter2") && !output.stdout.contains("hunter2"), "{}", output.stderr);
-        assert!(output.stderr.contains("load sources.sql:"), "{}", output.stderr);
+    let attach = |text: &str| format!("ATTACH '{text}' AS crm (TYPE postgres);");
+    for (file, sql) in [
+        ("sources", attach("host=127.0.0.1 port=1 user=u password=${PG_PW} connect_timeout=1")),
+        ("sources", attach("postgresql://u:${PG_PW}@127.0.0.1:1/x")),
+        ("secrets", "SET VARIABLE x = ${PG_PW};".into()),
+        ("catalog", "ATTACH 'ducklake:${PG_PW}:x' AS lake;".into()),
+    ] {
+        let project = project();
+        project.write(".env", &format!("ONDATRA_STATE_KEY={}\nPG_PW=hunter2 it's@s3cret\n", testkit::STATE_KEY));
+        project.write(&format!("config/{file}.sql"), &sql);
+        project.model("raw/a", "SELECT 1 AS a");
+        for args in [&["run"][..], &["--json", "run"], &["sql", "SELECT 1"]] {
+            let output = project.run(args).failure(1);
+            let all = format!("{}{}", output.stdout, output.stderr);
+            assert!(!all.contains("hunter2") && !all.contains("s3cret"), "{all}");
+        }
     }
+}
+
+#[test]
+fn secrets_do_not_appear_when_a_model_fails() {
+    let project = project();
+    project.write(".env", &format!("ONDATRA_STATE_KEY={}\nAPI_TOKEN=hunter2\n", testkit::STATE_KEY));
+    project.write("config/secrets.sql", "SET VARIABLE tok = '${API_TOKEN}';");
+    project.model("raw/a", "SELECT CAST(getvariable('tok') AS INTEGER) AS a");
+    for args in
+        [&["run"][..], &["--json", "run"], &["run", "raw.a"], &["sql", "SELECT CAST(getvariable('tok') AS INTEGER)"]]
+    {
+        let output = project.run(args).failure(1);
+        let all = format!("{}{}", output.stdout, output.stderr);
+        assert!(!all.contains("hunter2") && all.contains("${API_TOKEN}"), "{all}");
+    }
+}
+
+#[test]
+fn a_transaction_in_the_configuration_is_refused_by_name() {
+    let project = project();
+    project.write("config/sources.sql", "SET VARIABLE a = 1;\nBEGIN;");
+    let output = project.run(&["sql", "SELECT 1"]).failure(1);
+    assert!(output.stderr.contains("load sources.sql: BEGIN is not allowed"), "{}", output.stderr);
+}
+
+#[test]
+fn a_folder_named_like_a_database_is_refused() {
+    let project = project();
+    project.model("lake/a", "SELECT 1 AS a");
+    let output = project.run(&["run"]).failure(1);
+    assert!(output.stderr.contains("schema `lake` has the name of an attached database"), "{}", output.stderr);
 }
 
 #[test]

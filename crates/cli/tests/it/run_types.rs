@@ -300,6 +300,6 @@ fn what_has_no_syntax_tree_is_never_taken_for_unchanged() {
     lake.execute("INSERT INTO ext.t VALUES ('b', 5)");
     let found = decisions(&project);
     for name in ["p.by_macro", "p.long", "p.overloaded"] {
-        assert_eq!(found[name], "full: dep changed: ext.t", "{name}");
+        assert!(found[name].ends_with("dep changed: ext.t"), "{name}: {}", found[name]);
     }
 }

@@ -43,12 +43,12 @@ fn json_keeps_every_type_exact() {
         INTERVAL '1 year 2 months 3 days 4 seconds' AS i, '\\xAA\\x01'::BLOB AS b, [1, NULL] AS l, \
         {'b': 1, 'a': [TRUE]} AS s, '{\"z\": 1}'::JSON AS j, '101'::BIT AS bits, \
         '00000000-0000-0000-0000-00000000000f'::UUID AS u, 'x'::ENUM('x') AS e, [1, 2]::INTEGER[2] AS arr, \
-        union_value(n := 5) AS un, 123456789012345678901234567890::BIGNUM AS big, NULL AS n";
+        union_value(n := 5) AS un, '[NaN,]'::JSON AS bad, E'{\\n}'::JSON AS lines, ROW(1, 'x') AS r, DATE '0044-03-15 (BC)' AS ides, '10:00:00+15:59:59'::TIMETZ AS tt, 123456789012345678901234567890::BIGNUM AS big, NULL AS n";
     let json = project.run(&["sql", query, "-f", "json"]).success().stdout;
     let expected = "[{\"huge\":170141183460469231731687303715884105727,\"dec\":1.50,\"f\":0.1,\"d\":1e300,\"inf\":\"-Infinity\",\
         \"day\":\"2024-01-02\",\"ts\":\"2024-01-02T03:04:05.67Z\",\"tz\":\"2024-01-02T01:04:05Z\",\"t\":\"03:04:05\",\
         \"i\":\"1 year 2 months 3 days 00:00:04\",\"b\":\"qgE=\",\"l\":[1,null],\"s\":{\"b\":1,\"a\":[true]},\"j\":{\"z\": 1},\
-        \"bits\":\"101\",\"u\":\"00000000-0000-0000-0000-00000000000f\",\"e\":\"x\",\"arr\":[1,2],\"un\":5,\
+        \"bits\":\"101\",\"u\":\"00000000-0000-0000-0000-00000000000f\",\"e\":\"x\",\"arr\":[1,2],\"un\":5,\"bad\":\"[NaN,]\",\"lines\":{ },\"r\":[1,\"x\"],\"ides\":\"-0043-03-15\",\"tt\":\"10:00:00+15:59:59\",\
         \"big\":\"123456789012345678901234567890\",\"n\":null}]\n";
     assert_eq!(json, expected);
 }

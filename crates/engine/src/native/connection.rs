@@ -3,6 +3,7 @@
 use std::ffi::{CStr, CString};
 use std::ptr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use libduckdb_sys as ffi;
 
@@ -12,6 +13,8 @@ use crate::{EngineError, Value};
 /// An in-memory database instance: what everything else is attached to.
 pub struct Database {
     raw: ffi::duckdb_database,
+    /// Set after an error that invalidated the instance: closing it then would abort the process.
+    dead: AtomicBool,
 }
 
 // SAFETY: a DuckDB instance may be used from any thread; it locks inside.
@@ -49,7 +52,7 @@ impl Database {
         unsafe {
             if ffi::duckdb_open_ext(c":memory:".as_ptr(), &raw mut raw, config, &raw mut message) == ffi::DuckDBSuccess
             {
-                return Ok(Self { raw });
+                return Ok(Self { raw, dead: AtomicBool::new(false) });
             }
             let text = owned_text(message);
             ffi::duckdb_free(message.cast());
@@ -64,7 +67,7 @@ impl Database {
         if unsafe { ffi::duckdb_connect(self.raw, &raw mut raw) } != ffi::DuckDBSuccess {
             return Err(EngineError::from_text("the engine refused a connection"));
         }
-        let connection = Connection { handle: Arc::new(Handle { raw, _database: Arc::clone(self) }) };
+        let connection = Connection { handle: Arc::new(Handle { raw, database: Arc::clone(self) }) };
         connection.execute("SET errors_as_json = true")?;
         Ok(connection)
     }
@@ -78,14 +81,16 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        // SAFETY: the last owner; connections hold an Arc, so none is left.
-        unsafe { ffi::duckdb_close(&raw mut self.raw) }
+        if !self.dead.load(Ordering::SeqCst) {
+            // SAFETY: the last owner; connections hold an Arc, so none is left.
+            unsafe { ffi::duckdb_close(&raw mut self.raw) }
+        }
     }
 }
 
 struct Handle {
     raw: ffi::duckdb_connection,
-    _database: Arc<Database>,
+    database: Arc<Database>,
 }
 
 // SAFETY: only interrupting and asking for progress are done from other threads, and both may be.
@@ -95,8 +100,10 @@ unsafe impl Sync for Handle {}
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        // SAFETY: the last owner.
-        unsafe { ffi::duckdb_disconnect(&raw mut self.raw) }
+        if !self.database.dead.load(Ordering::SeqCst) {
+            // SAFETY: the last owner.
+            unsafe { ffi::duckdb_disconnect(&raw mut self.raw) }
+        }
     }
 }
 
@@ -136,6 +143,9 @@ impl Connection {
             }
             let error = EngineError::from_text(&owned_text(ffi::duckdb_result_error(&raw mut result)));
             ffi::duckdb_destroy_result(&raw mut result);
+            if error.is_fatal() {
+                self.handle.database.dead.store(true, Ordering::SeqCst);
+            }
             Err(error)
         }
     }

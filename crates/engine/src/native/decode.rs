@@ -278,7 +278,8 @@ fn date(days: i32) -> String {
     // SAFETY: a pure computation on a number.
     let date = unsafe { ffi::duckdb_from_date(ffi::duckdb_date { days }) };
     if date.year < 1 {
-        return format!("{:04}-{:02}-{:02} (BC)", 1 - date.year, date.month, date.day);
+        // ISO 8601 counts the year before year 1 as 0.
+        return format!("-{:04}-{:02}-{:02}", -date.year, date.month, date.day);
     }
     format!("{:04}-{:02}-{:02}", date.year, date.month, date.day)
 }
@@ -307,6 +308,9 @@ fn time_with_zone(bits: u64) -> String {
     let mut text = format!("{}{sign}{:02}", time(micros, 6), offset / 3600);
     if offset % 3600 != 0 {
         text.push_str(&format!(":{:02}", offset / 60 % 60));
+    }
+    if offset % 60 != 0 {
+        text.push_str(&format!(":{:02}", offset % 60));
     }
     text
 }
