@@ -80,6 +80,16 @@ impl EngineError {
         }
     }
 
+    /// The engine's answer to `sql`. Its parser counts characters, everything else bytes: here all are bytes.
+    pub(crate) fn of_statement(text: &str, sql: &str) -> Self {
+        match Self::from_text(text) {
+            Self::Sql { class, message, offset: Some(offset) } if class.starts_with("Parser") => {
+                Self::Sql { class, message, offset: Some(byte_offset(sql, offset)) }
+            }
+            other => other,
+        }
+    }
+
     /// The engine's text without its class prefix: what the output shows (chapter 05 §1.3).
     pub fn cleaned(&self) -> String {
         match self {
@@ -102,24 +112,24 @@ impl EngineError {
         matches!(self, Self::Sql { class, .. } if !outside(class) && !self.is_conflict())
     }
 
-    /// Whether the engine can answer nothing more in this process.
+    /// Whether the engine can answer nothing more in this process. Decided by class: a text may be data.
     pub fn is_fatal(&self) -> bool {
-        matches!(self, Self::Sql { class, message, .. } if class.starts_with("FATAL") || message.contains("database has been invalidated"))
+        matches!(self, Self::Sql { class, .. } if class.starts_with("FATAL"))
     }
 
     /// Whether another writer got in the way, so that the same transaction may succeed when run again.
     pub fn is_conflict(&self) -> bool {
-        let Self::Sql { message, .. } = self else { return false };
-        [
-            "database is locked",
-            "Transaction conflict",
-            "Conflict on",
-            "could not serialize access",
-            "conflict on commit",
-        ]
-        .iter()
-        .any(|sign| message.contains(sign))
+        let Self::Sql { class, message, .. } = self else { return false };
+        class.starts_with("Transaction")
+            && ["database is locked", "Transaction conflict", "Conflict on", "could not serialize access", "conflict"]
+                .iter()
+                .any(|sign| message.contains(sign))
     }
+}
+
+/// The byte of the character number `characters` of a text.
+pub(crate) fn byte_offset(text: &str, characters: usize) -> usize {
+    text.char_indices().nth(characters).map_or(text.len(), |(at, _)| at)
 }
 
 /// Splits `Binder Error: text` into prefix and text.
@@ -191,6 +201,13 @@ mod tests {
     #[test]
     fn conflicts_are_told_from_other_errors() {
         assert!(EngineError::from_text("TransactionContext Error: Failed to commit: database is locked").is_conflict());
-        assert!(!EngineError::from_text("Binder Error: no").is_conflict());
+        for data in [
+            "Conversion Error: Could not convert string 'Conflict on schedule'",
+            "Invalid Input Error: database is locked",
+        ] {
+            assert!(!EngineError::from_text(data).is_conflict(), "{data}");
+        }
+        assert!(!EngineError::from_text("Invalid Input Error: database has been invalidated").is_fatal());
+        assert!(EngineError::from_text("FATAL Error: x").is_fatal());
     }
 }

@@ -27,10 +27,6 @@ pub struct CurrentTable {
 /// A view as it is now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LakeView {
-    /// Schema.
-    pub schema: String,
-    /// Name.
-    pub name: String,
     /// The SELECT behind it.
     pub sql: String,
     /// Snapshot that made it.
@@ -50,15 +46,17 @@ pub struct RegistryRow {
 #[derive(Debug, Clone, Default)]
 pub struct LakeFacts {
     /// Alias of the lake.
-    pub lake: String,
+    lake: String,
+    /// Database and schema of its metadata, quoted.
+    metadata: String,
+    /// Whether macros are stored in it.
+    pub has_macros: bool,
     /// Newest snapshot.
-    pub snapshot: i64,
+    snapshot: i64,
     /// Tables by lower-case `schema.name`.
     pub tables: BTreeMap<String, CurrentTable>,
     /// Views by lower-case `schema.name`.
     pub views: BTreeMap<String, LakeView>,
-    /// Whether the registry's table is there.
-    pub registry_exists: bool,
     /// Last commits by lower-case target.
     pub commits: BTreeMap<String, RegistryRow>,
     /// Newest snapshot that inserted into or deleted from a table, by table id.
@@ -69,16 +67,18 @@ pub struct LakeFacts {
 
 impl LakeFacts {
     /// Reads everything with a handful of queries, whatever the number of models and the size of tables.
-    pub fn read(connection: &Connection, lake: &str) -> Result<Self, EngineError> {
-        let mut facts = Self { lake: lake.to_owned(), ..Self::default() };
+    ///
+    /// `metadata` is the database and schema in which the lake's own tables are, quoted.
+    pub fn read(connection: &Connection, lake: &str, metadata: &str) -> Result<Self, EngineError> {
+        let mut facts = Self { lake: lake.to_owned(), metadata: metadata.to_owned(), ..Self::default() };
         facts.refresh(connection)?;
-        if facts.registry_exists {
+        if facts.tables.contains_key(&format!("main.{TARGET_REGISTRY}")) {
             let sql = format!("SELECT target, commit_info FROM {}.main.{}", quote(lake), quote(TARGET_REGISTRY));
             for row in connection.query(&sql)?.into_values() {
-                if let [Value::Text(target), Value::Text(commit_info)] = &row[..] {
-                    let row = RegistryRow { target: target.clone(), commit_info: commit_info.clone() };
-                    facts.commits.insert(target.to_lowercase(), row);
-                }
+                let [Value::Text(target), commit_info] = &row[..] else { return Err(unexpected("a registry row")) };
+                // Without its JSON the record is there but unreadable: the model fails, it is no first run.
+                let commit_info = commit_info.as_text().unwrap_or_default().to_owned();
+                facts.commits.insert(target.to_lowercase(), RegistryRow { target: target.clone(), commit_info });
             }
         }
         Ok(facts)
@@ -86,10 +86,13 @@ impl LakeFacts {
 
     /// Reads tables, views and changes again, after commits; the registry is kept up by the one who commits.
     pub fn refresh(&mut self, connection: &Connection) -> Result<(), EngineError> {
-        let metadata = quote(&format!("__ducklake_metadata_{}", self.lake));
+        let metadata = self.metadata.clone();
         self.read_snapshots(connection)?;
         self.read_tables(connection, &metadata)?;
-        self.read_views(connection, &metadata)
+        self.read_views(connection, &metadata)?;
+        let macros = format!("SELECT count(*) FROM {metadata}.ducklake_macro WHERE end_snapshot IS NULL");
+        self.has_macros = connection.query_value(&macros)?.as_i64() != Some(0);
+        Ok(())
     }
 
     fn read_snapshots(&mut self, connection: &Connection) -> Result<(), EngineError> {
@@ -101,8 +104,8 @@ impl LakeFacts {
              FROM {lake}.snapshots() WHERE snapshot_id > {known}"
         );
         for row in connection.query(&sql)?.into_values() {
-            let [snapshot, Value::List(tables)] = &row[..] else { continue };
-            let Some(snapshot) = snapshot.as_i64() else { continue };
+            let [snapshot, Value::List(tables)] = &row[..] else { return Err(unexpected("a snapshot")) };
+            let snapshot = snapshot.as_i64().ok_or_else(|| unexpected("a snapshot"))?;
             self.retained.insert(snapshot);
             for table in tables.iter().filter_map(Value::as_i64) {
                 let newest = self.row_changes.entry(table).or_insert(snapshot);
@@ -124,13 +127,14 @@ impl LakeFacts {
         );
         self.tables.clear();
         for row in connection.query(&sql)?.into_values() {
-            let [id, Value::Text(schema), Value::Text(name), since, columns_since] = &row[..] else { continue };
-            let (Some(id), Some(since)) = (id.as_i64(), since.as_i64()) else { continue };
+            let [id, Value::Text(schema), Value::Text(name), since, columns_since] = &row[..] else {
+                return Err(unexpected("a table"));
+            };
+            let (Some(id), Some(since)) = (id.as_i64(), since.as_i64()) else { return Err(unexpected("a table")) };
             let columns_since = columns_since.as_i64().unwrap_or(since);
             let table = CurrentTable { id, schema: schema.clone(), name: name.clone(), since, columns_since };
             self.tables.insert(format!("{schema}.{name}").to_lowercase(), table);
         }
-        self.registry_exists = self.tables.contains_key(&format!("main.{TARGET_REGISTRY}"));
         Ok(())
     }
 
@@ -142,19 +146,22 @@ impl LakeFacts {
         );
         self.views.clear();
         for row in connection.query(&sql)?.into_values() {
-            let [Value::Text(schema), Value::Text(name), Value::Text(sql), since] = &row[..] else { continue };
+            let [Value::Text(schema), Value::Text(name), Value::Text(sql), since] = &row[..] else {
+                return Err(unexpected("a view"));
+            };
             let since = since.as_i64().unwrap_or(i64::MAX);
             // DuckLake writes this word where a view names its own catalog.
             let sql = sql.replace("{DUCKLAKE_CATALOG}", &quote(&self.lake));
-            let view = LakeView { schema: schema.clone(), name: name.clone(), sql, since };
+            let view = LakeView { sql, since };
             self.views.insert(format!("{schema}.{name}").to_lowercase(), view);
         }
         Ok(())
     }
 
-    /// Whether a snapshot still exists.
-    pub fn is_retained(&self, snapshot: i64) -> bool {
-        self.retained.contains(&snapshot)
+    /// Whether every snapshot from this one on still exists: else changes may have gone unseen.
+    pub fn is_retained_since(&self, snapshot: i64) -> bool {
+        let known = self.retained.range(snapshot..).count();
+        self.retained.contains(&snapshot) && i64::try_from(known) == Ok(self.snapshot - snapshot + 1)
     }
 
     /// Whether the table's rows or column list changed, or it was made anew, after `snapshot`.
@@ -163,28 +170,31 @@ impl LakeFacts {
             || table.columns_since > snapshot
             || self.row_changes.get(&table.id).is_some_and(|&newest| newest > snapshot)
     }
-
-    /// Notes the commit of a model that was just made; it made the registry if that was missing.
-    pub fn record_commit(&mut self, target: &str, commit_info: String) {
-        self.registry_exists = true;
-        let row = RegistryRow { target: target.to_owned(), commit_info };
-        self.commits.insert(target.to_lowercase(), row);
-    }
 }
 
 /// The SQL that replaces a model's row in the registry, inside the model's transaction.
-pub fn registry_statements(lake: &str, target: &str, kind: &str, commit_info: &str, exists: bool) -> Vec<String> {
+pub fn registry_statements(lake: &str, target: &str, kind: &str, commit_info: &str) -> [String; 3] {
     let registry = format!("{}.main.{}", quote(lake), quote(TARGET_REGISTRY));
-    let change = if exists {
-        format!("DELETE FROM {registry} WHERE lower(target) = {}", literal(&target.to_lowercase()))
-    } else {
-        format!("CREATE TABLE {registry} (target VARCHAR, kind VARCHAR, updated_at TIMESTAMP, commit_info VARCHAR)")
-    };
-    let insert = format!(
-        "INSERT INTO {registry} VALUES ({}, {}, now() AT TIME ZONE 'UTC', {})",
-        literal(target),
-        literal(kind),
-        literal(commit_info)
-    );
-    vec![change, insert]
+    [
+        format!(
+            "CREATE TABLE IF NOT EXISTS {registry} \
+             (target VARCHAR, kind VARCHAR, updated_at TIMESTAMP, commit_info VARCHAR)"
+        ),
+        format!("DELETE FROM {registry} WHERE lower(target) = {}", literal(&target.to_lowercase())),
+        format!(
+            "INSERT INTO {registry} VALUES ({}, {}, now() AT TIME ZONE 'UTC', {})",
+            literal(target),
+            literal(kind),
+            literal(commit_info)
+        ),
+    ]
+}
+
+/// A row that has not the form that the query asked for.
+fn unexpected(what: &str) -> EngineError {
+    EngineError::Sql {
+        class: String::new(),
+        message: format!("the lake's catalog holds {what} that cannot be read"),
+        offset: None,
+    }
 }

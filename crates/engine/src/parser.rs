@@ -3,6 +3,7 @@
 use model::{SqlParser, SyntaxTree, TreeError};
 use types::literal;
 
+use crate::error::byte_offset;
 use crate::{Connection, Value};
 
 /// Asks an engine connection for syntax trees. Any connection will do: nothing is bound or run.
@@ -22,8 +23,11 @@ impl SqlParser for EngineParser<'_> {
         match self.0.query(&sql) {
             Ok(rows) => rows
                 .into_values()
-                .map(|mut row| match row.swap_remove(0) {
-                    Value::Text(document) | Value::Json(document) => SyntaxTree::from_document(&document),
+                .zip(statements)
+                .map(|(mut row, sql)| match row.swap_remove(0) {
+                    Value::Text(document) | Value::Json(document) => {
+                        SyntaxTree::from_document(&document).map_err(|e| in_bytes(e, sql))
+                    }
                     _ => Err(TreeError::NotSerializable { message: "no syntax tree".into() }),
                 })
                 .collect(),
@@ -39,5 +43,15 @@ impl SqlParser for EngineParser<'_> {
 
     fn table_names(&self, statement: &str) -> Option<Vec<String>> {
         self.0.table_names(statement).ok()
+    }
+}
+
+/// The engine's parser counts characters.
+fn in_bytes(error: TreeError, sql: &str) -> TreeError {
+    match error {
+        TreeError::Syntax { message, offset } => {
+            TreeError::Syntax { message, offset: offset.map(|characters| byte_offset(sql, characters)) }
+        }
+        other @ TreeError::NotSerializable { .. } => other,
     }
 }

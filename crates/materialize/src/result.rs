@@ -25,7 +25,14 @@ pub fn build_result(connection: &Connection, target: &Target, sql: &str) -> Resu
     connection.execute(&format!("{prefix}{sql}{after}")).map_err(|error| shift(error, prefix.len(), sql.len()))?;
     let columns = describe(connection, &table).map_err(MaterializeError::Write)?;
     let rows = connection.query_value(&format!("SELECT count(*) FROM {table}")).map_err(MaterializeError::Write)?;
-    let result = ModelResult { table, columns, rows: rows.as_i64().unwrap_or(0) };
+    let rows = rows.as_i64().ok_or_else(|| {
+        MaterializeError::Write(EngineError::Sql {
+            class: String::new(),
+            message: "the result has no row count".into(),
+            offset: None,
+        })
+    })?;
+    let result = ModelResult { table, columns, rows };
     check_types(connection, &result)?;
     Ok(result)
 }

@@ -96,6 +96,10 @@ fn holds_same_rows(connection: &Connection, table: &str, result: &ModelResult) -
     if count.as_i64() != Some(result.rows) {
         return Ok(false);
     }
+    // The text of a VARIANT does not tell 1 from '1', and nothing else does it exactly.
+    if result.columns.iter().any(|column| column.type_name.contains("VARIANT")) {
+        return Ok(false);
+    }
     let collation = connection.query_value("SELECT current_setting('default_collation')")?;
     let collated = collation.as_text().is_some_and(|name| !name.is_empty());
     let identities: Vec<String> = result.columns.iter().map(|column| identity(column, collated)).collect();
@@ -115,7 +119,7 @@ fn identity(column: &Column, collated: bool) -> String {
     match column.type_name.as_str() {
         "FLOAT" | "DOUBLE" => format!("{name}, signbit({name})"),
         "VARCHAR" | "JSON" if collated => format!("encode({name}::VARCHAR)"),
-        "INTERVAL" | "VARIANT" => format!("{name}::VARCHAR"),
+        "INTERVAL" => format!("{name}::VARCHAR"),
         nested if nested.contains(['(', '[']) && !nested.starts_with("DECIMAL") => format!("encode({name}::VARCHAR)"),
         _ => name,
     }

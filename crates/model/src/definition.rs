@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use sha2::{Digest, Sha256};
 use types::{Column, hex};
 
-use crate::lexer::{TokenKind, code_words, split_statements, tokens};
+use crate::lexer::{TokenKind, code_words, reachable_words, split_statements, tokens};
 use crate::parse::Model;
 
 /// `sql` without comments, blanks collapsed and letters lowered outside of texts and quoted names.
@@ -76,7 +76,8 @@ pub struct ConfigDefinitions {
 struct Definition {
     /// Names by which SQL can refer to it, in lower case; any one of them does.
     names: Vec<String>,
-    words: Vec<String>,
+    /// Words by which it may refer to others.
+    reaches: Vec<String>,
     normal: String,
 }
 
@@ -103,21 +104,23 @@ impl ConfigDefinitions {
 
     fn add(&mut self, sql: &str, names: impl Fn(&[String]) -> Vec<String>) {
         for range in split_statements(sql) {
-            let words = code_words(&sql[range.clone()]);
+            let statement = &sql[range.clone()];
+            let words = code_words(statement);
             self.macros.extend(macro_name(&words));
-            self.statements.push(Definition { names: names(&words), normal: normalize(&sql[range]), words });
+            let reaches = reachable_words(statement);
+            self.statements.push(Definition { names: names(&words), normal: normalize(statement), reaches });
         }
     }
 
     /// The normalized statements that `sql` refers to, directly or through others, in file order.
     fn used_by(&self, sql: &str) -> Vec<&str> {
         let mut reachable: BTreeSet<usize> = BTreeSet::new();
-        let mut pending = vec![code_words(sql)];
+        let mut pending = vec![reachable_words(sql)];
         while let Some(words) = pending.pop() {
             let words: BTreeSet<&String> = words.iter().collect();
             for (at, definition) in self.statements.iter().enumerate() {
                 if definition.names.iter().any(|name| words.contains(name)) && reachable.insert(at) {
-                    pending.push(definition.words.clone());
+                    pending.push(definition.reaches.clone());
                 }
             }
         }

@@ -40,7 +40,16 @@ pub struct Extension {
     /// Its name.
     pub name: String,
     /// The repository to install it from.
-    pub repository: Option<String>,
+    pub repository: Option<Repository>,
+}
+
+/// Where an extension is installed from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Repository {
+    /// One that DuckDB knows by name, like `community`.
+    Named(String),
+    /// A path or URL.
+    Location(String),
 }
 
 impl Extension {
@@ -60,14 +69,18 @@ impl Extension {
     }
 }
 
-fn parse_repository(rest: &str) -> Option<String> {
+fn parse_repository(rest: &str) -> Option<Repository> {
     let (from, repository) = rest.split_once(char::is_whitespace)?;
     let repository = repository.trim();
     let inner = repository.strip_prefix('\'').and_then(|r| r.strip_suffix('\''));
     let text = inner.unwrap_or(repository);
     let one_token = inner.is_some() || !text.contains(char::is_whitespace);
     let harmless = !text.is_empty() && ![";", "--", "/*", "'"].iter().any(|bad| text.contains(bad));
-    (from.eq_ignore_ascii_case("from") && one_token && harmless).then(|| text.to_owned())
+    let repository = match inner {
+        None if is_identifier(text) => Repository::Named(text.to_owned()),
+        _ => Repository::Location(text.to_owned()),
+    };
+    (from.eq_ignore_ascii_case("from") && one_token && harmless).then_some(repository)
 }
 
 /// Why `name` cannot be a column in a directive.
@@ -191,7 +204,7 @@ fn quoted_args(text: &str) -> Option<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Extension, PartitionTerm, column_list, partition_terms, push_call};
+    use super::{Extension, PartitionTerm, Repository, column_list, partition_terms, push_call};
 
     #[test]
     fn partition_terms_are_columns_or_known_transforms() {
@@ -231,8 +244,10 @@ mod tests {
     #[test]
     fn extensions_take_a_name_and_a_harmless_repository() {
         assert_eq!(Extension::parse("spatial").unwrap().repository, None);
-        assert_eq!(Extension::parse("h3 FROM community").unwrap().repository.as_deref(), Some("community"));
-        assert_eq!(Extension::parse("h3 from 'a b'").unwrap().repository.as_deref(), Some("a b"));
+        let repository = |value: &str| Extension::parse(value).unwrap().repository.unwrap();
+        assert_eq!(repository("h3 FROM community"), Repository::Named("community".into()));
+        assert_eq!(repository("h3 from 'a b'"), Repository::Location("a b".into()));
+        assert_eq!(repository("h3 from /a/b"), Repository::Location("/a/b".into()));
         for bad in ["Spatial", "x FROM", "x FROM a b", "x FROM 'a;b'", "x; DROP", "x FROM a--b", "x community"] {
             assert!(Extension::parse(bad).is_err(), "{bad}");
         }

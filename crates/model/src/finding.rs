@@ -45,6 +45,7 @@ rules! {
     Incompatible = "parser.other", Incompatible;
     BadPath = "parser.other", ModelPath;
     NoBody = "parser.other", Statements;
+    NoSelect = "parser.other", Statements;
     Syntax = "parser.other", ModelSyntax;
     LimitDisallowed = "read_only.limit_disallowed", Limit;
     OffsetDisallowed = "read_only.offset_disallowed", Limit;

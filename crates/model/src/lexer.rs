@@ -64,7 +64,8 @@ fn next_token(rest: &str) -> (TokenKind, usize) {
         '"' => (TokenKind::QuotedName, quoted_length(rest, '"', false)),
         '$' => dollar_quoted_length(rest).map_or((TokenKind::Symbol, 1), |len| (TokenKind::Text, len)),
         ';' => (TokenKind::Semicolon, 1),
-        c if is_word_char(c) => (TokenKind::Word, run_length(rest, is_word_char)),
+        // DuckDB lets `$` continue a name: `a$b$` opens no dollar quote.
+        c if is_word_char(c) => (TokenKind::Word, run_length(rest, |c| is_word_char(c) || c == '$')),
         c => (TokenKind::Symbol, c.len_utf8()),
     }
 }
@@ -118,19 +119,14 @@ fn dollar_quoted_length(rest: &str) -> Option<usize> {
 /// The byte at which a text, quoted name or comment begins that `sql` does not close.
 pub fn unclosed(sql: &str) -> Option<usize> {
     let token = tokens(sql).pop()?;
-    let closed = match token.kind {
-        TokenKind::BlockComment => block_comment_length(&sql[token.span.clone()]).is_some(),
-        // A text in itself, closed by a quote that is put behind it, was not closed before.
-        TokenKind::Text | TokenKind::QuotedName => {
-            let text = &sql[token.span.clone()];
-            let mark = text.trim_start_matches(['e', 'E']).chars().next().unwrap_or('\'');
-            let mark = if mark == '$' { return None } else { mark };
-            let opened = text.len() - text.trim_start_matches(['e', 'E']).len();
-            text[opened + 1..].ends_with(mark) && tokens(&format!("{text} ")).len() == 2
-        }
-        _ => true,
+    let text = &sql[token.span.clone()];
+    // An open literal swallows whatever comes behind it, a closed one does not.
+    let opens = match token.kind {
+        TokenKind::BlockComment => block_comment_length(text).is_none(),
+        TokenKind::Text | TokenKind::QuotedName => tokens(&format!("{text} ")).len() == 1,
+        _ => false,
     };
-    (!closed).then_some(token.span.start)
+    opens.then_some(token.span.start)
 }
 
 /// The statements of `sql`: the byte ranges between semicolons that hold any code, trimmed of blanks and
@@ -145,42 +141,88 @@ fn trim_to_code(tokens: &[Token]) -> Option<Range<usize>> {
     Some(first.span.start..last.span.end)
 }
 
-/// The words, quoted names and texts of `sql` in lower case and without their quotes, and the words inside
-/// the texts: what it may refer to, also through `query('…')`.
+/// The words, quoted names and texts of `sql` in lower case, unquoted.
 pub fn code_words(sql: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    for token in tokens(sql) {
-        let text = &sql[token.span];
-        match token.kind {
-            TokenKind::Word => words.push(text.to_lowercase()),
-            TokenKind::QuotedName => words.push(text.trim_matches('"').replace("\"\"", "\"").to_lowercase()),
-            TokenKind::Text => {
-                let inner = text_content(text);
-                // Every text is shorter than the one around it, so this ends.
-                words.extend(code_words(&inner));
-                words.push(inner.to_lowercase());
-            }
-            _ => {}
-        }
-    }
-    words
+    let code = Code::new(sql);
+    let names =
+        (0..code.len()).filter(|&at| !matches!(code.kind(at), Some(TokenKind::Symbol | TokenKind::Semicolon) | None));
+    names.map(|at| code.value(at).to_lowercase()).collect()
 }
 
-/// What a text literal of any form holds.
-fn text_content(literal: &str) -> String {
-    if let Some(rest) = literal.strip_prefix('$') {
-        let tag = rest.find('$').map_or(0, |end| end + 2);
-        let end = literal.len().saturating_sub(tag).max(tag);
-        return literal.get(tag..end).unwrap_or_default().to_owned();
+/// [`code_words`], and those inside the texts: what `sql` may refer to, also through `query('…')`.
+pub fn reachable_words(sql: &str) -> Vec<String> {
+    let code = Code::new(sql);
+    let texts = (0..code.len()).filter(|&at| code.kind(at) == Some(TokenKind::Text));
+    // Every text is shorter than the one around it, so this ends.
+    let inner = texts.flat_map(|at| reachable_words(&code.value(at)));
+    code_words(sql).into_iter().chain(inner.collect::<Vec<_>>()).collect()
+}
+
+/// The pieces of a text that are neither blank nor comment, by their position.
+pub struct Code<'a> {
+    sql: &'a str,
+    tokens: Vec<Token>,
+}
+
+impl<'a> Code<'a> {
+    /// The code of `sql`.
+    pub fn new(sql: &'a str) -> Self {
+        Self { sql, tokens: tokens(sql).into_iter().filter(Token::is_code).collect() }
     }
-    let quoted = literal.trim_start_matches(['e', 'E']);
-    let opened = quoted.strip_prefix('\'').unwrap_or(quoted);
-    opened.strip_suffix('\'').unwrap_or(opened).replace("''", "'")
+
+    /// Number of pieces.
+    pub fn len(&self) -> usize {
+        self.tokens.len()
+    }
+
+    /// Whether there is no piece.
+    pub fn is_empty(&self) -> bool {
+        self.tokens.is_empty()
+    }
+
+    /// What the piece is; `None` behind the end.
+    pub fn kind(&self, at: usize) -> Option<TokenKind> {
+        self.tokens.get(at).map(|token| token.kind)
+    }
+
+    /// The piece as written; empty behind the end.
+    pub fn text(&self, at: usize) -> &'a str {
+        self.tokens.get(at).map_or("", |token| &self.sql[token.span.clone()])
+    }
+
+    /// The byte at which the piece begins; the text's end behind it.
+    pub fn start(&self, at: usize) -> usize {
+        self.tokens.get(at).map_or(self.sql.len(), |token| token.span.start)
+    }
+
+    /// Whether the piece is one of `words`, in any case.
+    pub fn is(&self, at: usize, words: &[&str]) -> bool {
+        words.iter().any(|word| self.text(at).eq_ignore_ascii_case(word))
+    }
+
+    /// What the piece means: a name or text without its quotes, anything else as written.
+    pub fn value(&self, at: usize) -> String {
+        let text = self.text(at);
+        let inner = |text: &str, mark: char| {
+            let opened = text.strip_prefix(mark).unwrap_or(text);
+            opened.strip_suffix(mark).unwrap_or(opened).replace(&format!("{mark}{mark}"), &mark.to_string())
+        };
+        match self.kind(at) {
+            Some(TokenKind::QuotedName) => inner(text, '"'),
+            Some(TokenKind::Text) if text.starts_with('$') => {
+                let tag = text[1..].find('$').map_or(0, |end| end + 2);
+                let end = text.len().saturating_sub(tag).max(tag);
+                text.get(tag..end).unwrap_or_default().to_owned()
+            }
+            Some(TokenKind::Text) => inner(text.trim_start_matches(['e', 'E']), '\''),
+            _ => text.to_owned(),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{TokenKind, code_words, split_statements, tokens, unclosed};
+    use super::{TokenKind, code_words, reachable_words, split_statements, tokens, unclosed};
 
     fn statements(sql: &str) -> Vec<&str> {
         split_statements(sql).into_iter().map(|range| &sql[range]).collect()
@@ -200,9 +242,14 @@ mod tests {
 
     #[test]
     fn what_is_not_closed_is_found() {
-        for (sql, at) in
-            [("SELECT 1 /* x", 9), ("SELECT 'x", 7), ("SELECT 'x''", 7), ("SELECT \"x", 7), ("/* /* */", 0)]
-        {
+        for (sql, at) in [
+            ("SELECT 1 /* x", 9),
+            ("SELECT 'x", 7),
+            ("SELECT 'x''", 7),
+            ("SELECT \"x", 7),
+            ("/* /* */", 0),
+            ("SELECT $t$x", 7),
+        ] {
             assert_eq!(unclosed(sql), Some(at), "{sql}");
         }
         for sql in ["SELECT 'x'", "SELECT ''", "SELECT e'\\''", "SELECT \"x\"\"\"", "/* */", "", "SELECT $$x$$"] {
@@ -211,7 +258,13 @@ mod tests {
     }
 
     #[test]
+    fn a_dollar_continues_a_name() {
+        assert_eq!(statements("SELECT 1 AS a$b$; SELECT 2 AS c$b$"), ["SELECT 1 AS a$b$", "SELECT 2 AS c$b$"]);
+    }
+
+    #[test]
     fn words_are_found_in_texts_of_every_form() {
+        assert_eq!(code_words("ATTACH '/data/as/x.db' AS \"C\"\"rm\""), ["attach", "/data/as/x.db", "as", "c\"rm"]);
         for sql in [
             "getvariable('lim')",
             "getvariable($$lim$$)",
@@ -219,7 +272,7 @@ mod tests {
             "query('SELECT ''a'', lim(1)')",
             "\"LIM\"",
         ] {
-            assert!(code_words(sql).contains(&"lim".to_owned()), "{sql}: {:?}", code_words(sql));
+            assert!(reachable_words(sql).contains(&"lim".to_owned()), "{sql}: {:?}", reachable_words(sql));
         }
         assert_eq!(statements("SELECT 1 -- c\r, 2"), ["SELECT 1 -- c\r, 2"], "a lone CR ends a comment");
     }

@@ -18,9 +18,9 @@ mod tree;
 
 pub use column_tags::{ColumnDoc, is_masking_tag};
 pub use definition::{ConfigDefinitions, definition_hash, normalize, schema_hash};
-pub use directive_values::{Extension, PartitionTerm, PushCall};
+pub use directive_values::{Extension, PartitionTerm, PushCall, Repository};
 pub use finding::{Finding, Rule};
-pub use lexer::{Token, TokenKind, code_words, split_statements, tokens, unclosed};
+pub use lexer::{Code, TokenKind, code_words, reachable_words, split_statements, tokens, unclosed};
 pub use limits::{LimitWord, find_limit, find_limit_word};
 pub use parse::{Incremental, Model, Written, parse_model};
 pub use references::{Reference, called_functions, references};

@@ -86,10 +86,7 @@ impl Model {
     /// The place of byte `offset` of the SQL statement.
     pub fn sql_place(&self, offset: usize) -> Place {
         let start = self.body.start + offset.min(self.body.len());
-        let word = self.source[start..self.body.end]
-            .find(|c: char| !c.is_alphanumeric() && c != '_' && c != '.')
-            .unwrap_or(self.body.end - start);
-        self.place(start..start + word.max(1))
+        Place::word_at(self.path.clone(), &self.source, start)
     }
 }
 

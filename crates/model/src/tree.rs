@@ -34,6 +34,11 @@ pub trait SqlParser {
 }
 
 impl SyntaxTree {
+    /// How many statements the engine read in the text, whatever it looks like.
+    pub fn statement_count(&self) -> usize {
+        self.0["statements"].as_array().map_or(1, Vec::len)
+    }
+
     /// Reads one document of `json_serialize_sql`.
     pub fn from_document(document: &str) -> Result<Self, TreeError> {
         // The engine bounds the depth of expressions; the command line runs on a stack that holds them.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Reference, SqlParser, SyntaxTree, Token, TokenKind, TreeError, called_functions, references, tokens};
+use model::{Code, Reference, SqlParser, SyntaxTree, TokenKind, TreeError, called_functions, references};
 
 /// The names that exist around a project, all keys in lower case.
 #[derive(Debug, Clone, Default)]
@@ -143,31 +143,30 @@ impl Found<'_> {
         }
         for mention in mentions(sql) {
             match mention {
-                Mention::Function { name, in_from } => {
+                Mention::Function { name, place } => {
                     self.expand_macro(&name);
                     let reads = name.starts_with("read_") || name.ends_with("_scan");
-                    if in_from || reads {
+                    if place == MentionPlace::From || reads {
                         self.add_function(&name, &[], false);
                     }
                 }
                 Mention::File(path) => self.add(&Resolved::External(path)),
-                Mention::Chain { names, in_from } => {
-                    let resolved = self.resolve_chain(&names);
-                    // Elsewhere than in FROM a single word may be a column: only known names of more parts count.
-                    let counts = in_from || names.len() > 1;
-                    if let Some(Resolved::Lake(name)) = &resolved
-                        && (!counts || !self.is_known(&name.to_lowercase()))
-                    {
-                        continue;
-                    }
-                    if let Some(resolved) = resolved.filter(|_| counts) {
-                        self.add(&resolved);
-                    }
-                }
+                Mention::Chain { names, place } => self.add_mention(&names, place),
             }
         }
         if self.depends.len() == before {
             self.add(&Resolved::External("unparsed()".into()));
+        }
+    }
+
+    /// A chain counts if it names what is known to exist; a single word only where a table may stand, for
+    /// elsewhere it is a column, and would make circles that are none.
+    fn add_mention(&mut self, names: &[String], place: MentionPlace) {
+        let may_be_table = names.len() > 1 || place != MentionPlace::Elsewhere;
+        match self.resolve_chain(names).filter(|_| may_be_table) {
+            Some(Resolved::Lake(name)) if !self.is_known(&name.to_lowercase()) => {}
+            Some(resolved) => self.add(&resolved),
+            None => {}
         }
     }
 
@@ -235,72 +234,92 @@ fn looks_like_file(name: &str) -> bool {
 #[derive(Debug, PartialEq, Eq)]
 enum Mention {
     /// Names joined by points, unquoted.
-    Chain { names: Vec<String>, in_from: bool },
+    Chain { names: Vec<String>, place: MentionPlace },
     /// A name before a bracket, in lower case.
-    Function { name: String, in_from: bool },
+    Function { name: String, place: MentionPlace },
     /// A text where a table is expected.
     File(String),
 }
 
-/// What `sql` names, in order; `in_from` where it follows FROM, JOIN, PIVOT or UNPIVOT. A comma may as well
-/// stand between columns, so what follows one counts only if it can be nothing else.
+/// What stands before a mention.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum MentionPlace {
+    /// FROM, JOIN, PIVOT or UNPIVOT: it is a table.
+    From,
+    /// A comma: it is a table or a column.
+    Comma,
+    /// Anything else.
+    Elsewhere,
+}
+
+/// What `sql` names, in order.
 fn mentions(sql: &str) -> Vec<Mention> {
-    let code: Vec<Token> = tokens(sql).into_iter().filter(Token::is_code).collect();
-    let text = |at: usize| code.get(at).map_or("", |token| &sql[token.span.clone()]);
-    let opens = |at: usize| ["from", "join", "pivot", "unpivot"].iter().any(|word| text(at).eq_ignore_ascii_case(word));
+    let code = Code::new(sql);
+    let is_name = |at: usize| matches!(code.kind(at), Some(TokenKind::Word | TokenKind::QuotedName));
     let mut mentions = Vec::new();
     let mut at = 0;
     while at < code.len() {
-        let in_from = at > 0 && opens(at - 1);
-        match code[at].kind {
-            TokenKind::Word | TokenKind::QuotedName => {
-                let mut names = vec![name_of(text(at), code[at].kind)];
-                while text(at + 1) == "." && at + 2 < code.len() {
-                    at += 2;
-                    names.push(name_of(text(at), code[at].kind));
-                }
-                mentions.push(match (text(at + 1), &names[..]) {
-                    ("(", [.., name]) => Mention::Function { name: name.to_lowercase(), in_from },
-                    _ => Mention::Chain { names, in_from },
-                });
+        let place = match at.checked_sub(1) {
+            Some(before) if code.is(before, &["from", "join", "pivot", "unpivot"]) => MentionPlace::From,
+            Some(before) if code.is(before, &[","]) => MentionPlace::Comma,
+            _ => MentionPlace::Elsewhere,
+        };
+        if is_name(at) {
+            let mut names = vec![code.value(at)];
+            while code.is(at + 1, &["."]) && is_name(at + 2) {
+                at += 2;
+                names.push(code.value(at));
             }
-            TokenKind::Text if in_from => mentions.push(Mention::File(text(at).trim_matches('\'').to_owned())),
-            _ => {}
+            mentions.push(match &names[..] {
+                [.., name] if code.is(at + 1, &["("]) => Mention::Function { name: name.to_lowercase(), place },
+                _ => Mention::Chain { names, place },
+            });
+        } else if code.kind(at) == Some(TokenKind::Text) && place == MentionPlace::From {
+            mentions.push(Mention::File(code.value(at)));
         }
         at += 1;
     }
     mentions
 }
 
-fn name_of(text: &str, kind: TokenKind) -> String {
-    if kind == TokenKind::QuotedName { text.trim_matches('"').replace("\"\"", "\"") } else { text.to_owned() }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Mention, mentions};
+    use super::{Mention, MentionPlace, mentions};
 
     #[test]
     fn names_functions_and_files_are_told_apart() {
-        let chain =
-            |names: &[&str], in_from| Mention::Chain { names: names.iter().map(|&n| n.to_owned()).collect(), in_from };
-        let found = mentions("PIVOT raw . \"My \"\"T\" /* x.y */ ON qty USING sum(v) JOIN f(x), 'no' FROM 'd.csv'");
-        assert_eq!(
-            found,
-            [
-                chain(&["PIVOT"], false),
-                chain(&["raw", "My \"T"], true),
-                chain(&["ON"], false),
-                chain(&["qty"], false),
-                chain(&["USING"], false),
-                Mention::Function { name: "sum".into(), in_from: false },
-                chain(&["v"], false),
-                chain(&["JOIN"], false),
-                Mention::Function { name: "f".into(), in_from: true },
-                chain(&["x"], false),
-                chain(&["FROM"], false),
-                Mention::File("d.csv".into()),
-            ]
-        );
+        let found: Vec<String> =
+            mentions("PIVOT raw . \"My \"\"T\"\"\" /* x.y */, u ON qty USING sum(v) JOIN f(x), 'no' FROM 'd.csv'")
+                .into_iter()
+                .map(|mention| match mention {
+                    Mention::Chain { names, place } => format!("{}{}", names.join("."), mark(place)),
+                    Mention::Function { name, place } => format!("{name}(){}", mark(place)),
+                    Mention::File(path) => format!("file {path}"),
+                })
+                .collect();
+        let expected = [
+            "PIVOT",
+            "raw.My \"T\" from",
+            "u comma",
+            "ON",
+            "qty",
+            "USING",
+            "sum()",
+            "v",
+            "JOIN",
+            "f() from",
+            "x",
+            "FROM",
+            "file d.csv",
+        ];
+        assert_eq!(found, expected);
+    }
+
+    fn mark(place: MentionPlace) -> &'static str {
+        match place {
+            MentionPlace::From => " from",
+            MentionPlace::Comma => " comma",
+            MentionPlace::Elsewhere => "",
+        }
     }
 }

@@ -29,13 +29,25 @@ impl ConfigFile {
         split_statements(&self.expanded.text)
     }
 
+    /// The file with `{{catalog}}` replaced by the lake's alias, which is a plain identifier: it may stand in
+    /// a name or inside a text.
+    #[must_use]
+    pub fn with_catalog(&self, lake: &str) -> Self {
+        Self {
+            name: self.name.clone(),
+            path: self.path.clone(),
+            source: Arc::clone(&self.source),
+            expanded: self.expanded.replace("{{catalog}}", lake),
+        }
+    }
+
     /// The place in the file of byte `offset` of the expanded text.
     pub fn place(&self, offset: usize) -> Place {
         let span = self.expanded.source_span(offset);
-        let rest = &self.source[span.start.min(self.source.len())..];
-        let word = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-        let end = span.end.max(span.start + word);
-        Place::new(self.path.clone(), Arc::clone(&self.source), span.start..end)
+        if span.len() > 1 {
+            return Place::new(self.path.clone(), Arc::clone(&self.source), span);
+        }
+        Place::word_at(self.path.clone(), &self.source, span.start)
     }
 }
 
@@ -62,7 +74,7 @@ pub struct ConfigFiles {
 }
 
 impl ConfigFiles {
-    /// Everything that runs before macros, to see which extensions it needs.
+    /// Everything that attaches databases or loads extensions, to see which extensions it needs.
     pub fn attaching(&self) -> Vec<&str> {
         let optional = [&self.settings, &self.secrets, &self.extensions, &self.schemas, &self.sources];
         let texts = optional.into_iter().flatten().chain([&self.catalog]);

@@ -41,8 +41,11 @@ impl Expanded {
                     let place = Box::new(Place::new(file, Arc::clone(source), place));
                     return Err(ProjectError::UndefinedVariable { name: name.to_owned(), place });
                 };
-                let quoted = piece.kind == PieceKind::Literal;
-                let value = if quoted { value.replace('\'', "''") } else { value.to_owned() };
+                let value = match piece.kind {
+                    PieceKind::Literal => value.replace('\'', "''"),
+                    PieceKind::EscapeLiteral => value.replace('\\', "\\\\").replace('\'', "''"),
+                    PieceKind::Comment | PieceKind::Other => value.to_owned(),
+                };
                 expanded.insert(&value, place.clone());
                 at = place.end;
             }
@@ -51,12 +54,50 @@ impl Expanded {
         Ok(expanded)
     }
 
+    /// The same text with `word` replaced by `value`, still leading back to the file.
+    #[must_use]
+    pub fn replace(&self, word: &str, value: &str) -> Self {
+        let mut replaced = Self { text: String::with_capacity(self.text.len()), origins: Vec::new() };
+        let mut at = 0;
+        while let Some(found) = self.text[at..].find(word).map(|found| at + found) {
+            replaced.copy_range(self, at..found);
+            replaced.insert(value, self.source_span(found).start..self.source_span(found + word.len() - 1).end);
+            at = found + word.len();
+        }
+        replaced.copy_range(self, at..self.text.len());
+        replaced
+    }
+
+    /// Copies a range of another expanded text with its origins.
+    fn copy_range(&mut self, other: &Self, range: Range<usize>) {
+        let mut at = range.start;
+        while at < range.end {
+            let next = other.origins.partition_point(|origin| origin.text_start <= at);
+            let end = other.origins.get(next).map_or(other.text.len(), |origin| origin.text_start).min(range.end);
+            let copied = other.origins[next - 1].copied;
+            let source = other.source_span(at);
+            self.origins.push(Origin {
+                text_start: self.text.len(),
+                source: source.start..source.end.max(source.start + if copied { end - at } else { 0 }),
+                copied,
+            });
+            self.text.push_str(&other.text[at..end]);
+            at = end;
+        }
+    }
+
     fn copy(&mut self, source: &str, span: Range<usize>) {
+        if span.is_empty() {
+            return;
+        }
         self.origins.push(Origin { text_start: self.text.len(), source: span.clone(), copied: true });
         self.text.push_str(&source[span]);
     }
 
     fn insert(&mut self, value: &str, source: Range<usize>) {
+        if value.is_empty() {
+            return;
+        }
         self.origins.push(Origin { text_start: self.text.len(), source, copied: false });
         self.text.push_str(value);
     }
@@ -79,8 +120,10 @@ impl Expanded {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PieceKind {
     Comment,
-    /// A single-quoted text: values are escaped to stay inside it.
+    /// `'…'`: values are escaped to stay inside it.
     Literal,
+    /// `e'…'`, where a backslash escapes as well.
+    EscapeLiteral,
     Other,
 }
 
@@ -97,6 +140,7 @@ fn pieces(source: &str) -> Vec<Piece> {
         let kind = match token.kind {
             TokenKind::LineComment | TokenKind::BlockComment => PieceKind::Comment,
             TokenKind::Text if source[token.span.clone()].starts_with('\'') => PieceKind::Literal,
+            TokenKind::Text if source[token.span.clone()].starts_with(['e', 'E']) => PieceKind::EscapeLiteral,
             _ => PieceKind::Other,
         };
         match pieces.last_mut() {
@@ -142,8 +186,8 @@ mod tests {
 
     fn expand(source: &str) -> Result<Expanded, crate::ProjectError> {
         let empty = tempfile::tempdir().unwrap();
-        let variables =
-            [("PW", "it's"), ("EMPTY", ""), ("N", "5")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let variables = [("PW", "it's"), ("EMPTY", ""), ("N", "5"), ("BACK", "a\\")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()));
         let environment = Environment::load(empty.path(), variables).unwrap();
         Expanded::new(Path::new("config/catalog.sql"), &source.into(), &environment)
     }
@@ -158,6 +202,18 @@ mod tests {
             assert_eq!(expand(same).unwrap().text, same);
         }
         assert_eq!(expand("SELECT ${N}").unwrap().text, "SELECT 5");
+        assert_eq!(expand("e'${PW}' e'${BACK}' '${BACK}'").unwrap().text, "e'it''s' e'a\\\\' 'a\\'");
+    }
+
+    #[test]
+    fn a_word_replaced_later_leads_back_to_the_source_too() {
+        let source = "a '${PW}' {{catalog}}.x {{catalog}} z";
+        let replaced = expand(source).unwrap().replace("{{catalog}}", "lk");
+        assert_eq!(replaced.text, "a 'it''s' lk.x lk z");
+        assert_eq!(replaced.source_span(4), 3..8);
+        assert_eq!(&source[replaced.source_span(11)], "{{catalog}}");
+        assert_eq!(&source[replaced.source_span(13)], "x");
+        assert_eq!(&source[replaced.source_span(18)], "z");
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Keeps secrets out of messages: values of the environment that configuration uses, and those of `.env`
-//! that look like secrets (chapter 03 §3.3).
+//! Keeps secrets out of messages: of the variables that configuration or `.env` names, those whose name or
+//! form says that they are secret, and passwords inside others (chapter 03 §3.3).
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,10 +8,8 @@ use std::path::Path;
 use crate::Environment;
 use crate::expansion::variable_names;
 
-/// Shorter values are no secrets, and would turn up everywhere.
-const VALUE_BYTES_MIN: usize = 3;
-/// Shorter parts of a value are common words.
-const PART_BYTES_MIN: usize = 4;
+/// Shorter values are no secrets (chapter 03 §3.3), and would turn up everywhere.
+const BYTES_MIN: usize = 4;
 
 /// Replaces secrets in texts by the names of their variables.
 #[derive(Clone, Default)]
@@ -28,9 +26,7 @@ impl Redactor {
             add(&name, environment.get(&name).unwrap_or_default(), &mut secrets);
         }
         for (name, value) in environment.named_in_file() {
-            if has_secret_name(name) || looks_like_token(value) {
-                add(name, value, &mut secrets);
-            }
+            add(name, value, &mut secrets);
         }
         let mut secrets: Vec<(String, String)> = secrets.into_iter().collect();
         secrets.sort_by_key(|(text, _)| std::cmp::Reverse(text.len()));
@@ -56,21 +52,16 @@ fn names_in_config(root: &Path) -> Vec<String> {
     sql.filter_map(|path| fs::read_to_string(path).ok()).flat_map(|text| variable_names(&text)).collect()
 }
 
+/// Adds what of the value is secret: all of it if its name or its form says so, else a password inside it.
 fn add(name: &str, value: &str, secrets: &mut BTreeMap<String, String>) {
-    let shown = format!("${{{name}}}");
-    let mut keep = |text: &str, bytes_min: usize| {
-        if text.len() >= bytes_min {
-            for form in [text.to_owned(), text.replace('\'', "''")] {
-                secrets.entry(form).or_insert_with(|| shown.clone());
-            }
-        }
-    };
-    keep(value, VALUE_BYTES_MIN);
+    let secret = if has_secret_name(name) || looks_like_token(value) { Some(value) } else { embedded_password(value) };
+    let Some(secret) = secret else { return };
     // An error may quote a piece of a password that broke a connection string or a statement.
-    let parts = |text: &str| text.split(|c: char| !c.is_alphanumeric()).map(str::to_owned).collect::<Vec<_>>();
-    let password = if has_secret_name(name) { Some(value) } else { embedded_password(value) };
-    for part in password.into_iter().flat_map(parts) {
-        keep(&part, PART_BYTES_MIN);
+    let parts = secret.split(|c: char| !c.is_alphanumeric());
+    for text in parts.chain([secret]).filter(|text| text.len() >= BYTES_MIN) {
+        for form in [text.to_owned(), text.replace('\'', "''")] {
+            secrets.entry(form).or_insert_with(|| format!("${{{name}}}"));
+        }
     }
 }
 
@@ -116,7 +107,7 @@ mod tests {
         let redactor = redactor("PG_PW=hunter2 it's@s3cret/x\nHOST=localhost\n", "ATTACH '${PG_PW} ${HOST}'");
         assert_eq!(
             redactor.redact("near \"s3cret@127\" hunter2 at localhost"),
-            "near \"${PG_PW}@127\" ${PG_PW} at ${HOST}"
+            "near \"${PG_PW}@127\" ${PG_PW} at localhost"
         );
         assert_eq!(redactor.redact("hunter2 it''s@s3cret/x"), "${PG_PW}");
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use model::{TokenKind, tokens};
+use model::{Code, TokenKind};
 
 use crate::config_files::read;
 use crate::{ConfigFile, Environment, ProjectError};
@@ -31,11 +31,9 @@ pub fn check_state_key(root: &Path, environment: &Environment) -> Result<ConfigF
     Ok(file)
 }
 
-/// The text after the word `ENCRYPTION_KEY`, and its byte.
+/// The text after the word `ENCRYPTION_KEY`, and its first byte.
 fn encryption_key(sql: &str) -> Option<(String, usize)> {
-    let code: Vec<_> = tokens(sql).into_iter().filter(model::Token::is_code).collect();
-    let at = code.iter().position(|token| sql[token.span.clone()].eq_ignore_ascii_case("encryption_key"))?;
-    let key = code.get(at + 1).filter(|token| token.kind == TokenKind::Text)?;
-    let text = sql[key.span.clone()].strip_prefix('\'')?.strip_suffix('\'')?;
-    Some((text.replace("''", "'"), key.span.start + 1))
+    let code = Code::new(sql);
+    let at = 1 + (0..code.len()).find(|&at| code.is(at, &["encryption_key"]))?;
+    (code.kind(at) == Some(TokenKind::Text)).then(|| (code.value(at), code.start(at) + 1))
 }

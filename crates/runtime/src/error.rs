@@ -14,7 +14,7 @@ pub enum RunError {
     #[error(transparent)]
     Project(#[from] ProjectError),
     /// The engine, outside of the user's SQL.
-    #[error(transparent)]
+    #[error("{}", .0.cleaned())]
     Engine(#[from] EngineError),
     /// A model file.
     #[error("load models: {0}")]
@@ -99,6 +99,19 @@ impl RunError {
             Self::Engine(error) | Self::Config { error, .. } => error.is_fatal(),
             Self::Statement { error: MaterializeError::Query(error) | MaterializeError::Write(error), .. } => {
                 error.is_fatal()
+            }
+            _ => false,
+        }
+    }
+}
+
+impl RunError {
+    /// Whether it was the user who ended it.
+    pub(crate) fn is_interrupt(&self) -> bool {
+        match self {
+            Self::Interrupted | Self::Engine(EngineError::Interrupted) => true,
+            Self::Statement { error: MaterializeError::Query(error) | MaterializeError::Write(error), .. } => {
+                *error == EngineError::Interrupted
             }
             _ => false,
         }

@@ -68,7 +68,7 @@ pub struct RunSummary {
     pub outcomes: Vec<ModelOutcome>,
     /// Time of the whole run.
     pub duration: Duration,
-    /// Whether it was stopped before every model had its turn.
+    /// Whether the user stopped it, within a model or before one.
     pub interrupted: bool,
 }
 

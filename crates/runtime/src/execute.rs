@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use engine::{LakeFacts, Pins, registry_statements};
+use engine::{Connection, EngineError, Pins, registry_statements};
 use jiff::Timestamp;
 use materialize::{MaterializeError, ModelResult, TableWrite, Written, build_result, drop_result, write_table};
-use model::{Extension, LimitWord, find_limit, find_limit_word, schema_hash};
-use types::{Code, CommitInfo, Decision, RunType, Step, StepStatus, literal, quote};
+use model::{Extension, LimitWord, Repository, find_limit, find_limit_word, schema_hash};
+use types::{Code, CommitInfo, Decision, RunType, Step, StepStatus, Target, literal, quote};
 
 use crate::git::GitInfo;
 use crate::not_yet::check_supported;
@@ -32,8 +32,6 @@ pub(crate) struct Executed {
     pub run_type: RunType,
     pub rows: i64,
     pub warnings: Vec<String>,
-    /// JSON of the commit, for the facts.
-    pub commit_info: String,
 }
 
 /// Runs a model and commits it, or leaves no trace of it.
@@ -41,14 +39,13 @@ pub(crate) fn execute(
     context: &RunContext<'_>,
     planned: &PlannedModel,
     decision: &Decision,
-    facts: &mut LakeFacts,
 ) -> Result<Executed, RunError> {
     check_supported(&planned.model)?;
     check_limit(planned)?;
     load_extensions(context, planned)?;
     let mut attempt = 1;
     loop {
-        let result = try_once(context, planned, decision, facts);
+        let result = try_once(context, planned, decision);
         // The model's own error counts, not what may go wrong while cleaning up after it.
         let dropped = drop_result(&context.session.connection, planned.target());
         match result {
@@ -56,12 +53,12 @@ pub(crate) fn execute(
                 context.cancellation.check()?;
                 std::thread::sleep(pause(attempt));
                 attempt += 1;
-                facts.refresh(&context.session.connection)?;
             }
             Err(Failure::Conflict(message)) => return Err(RunError::Conflict { attempts: attempt, message }),
             Err(Failure::Final(error)) => return Err(error),
-            Ok(executed) => {
-                dropped?;
+            Ok(mut executed) => {
+                // The commit stands, whatever becomes of a temporary table.
+                executed.warnings.extend(dropped.err().map(|error| error.cleaned()));
                 return Ok(executed);
             }
         }
@@ -89,18 +86,13 @@ fn pause(attempt: u32) -> Duration {
     Duration::from_millis(20 * 2_u64.pow(attempt) + jitter)
 }
 
-fn try_once(
-    context: &RunContext<'_>,
-    planned: &PlannedModel,
-    decision: &Decision,
-    facts: &LakeFacts,
-) -> Result<Executed, Failure> {
+fn try_once(context: &RunContext<'_>, planned: &PlannedModel, decision: &Decision) -> Result<Executed, Failure> {
     let connection = &context.session.connection;
     context.cancellation.check()?;
     connection.execute(NO_CURSOR)?;
     connection.execute("BEGIN")?;
     let written =
-        context.cancellation.interruptible(connection.interrupt_handle(), || write(context, planned, decision, facts));
+        context.cancellation.interruptible(connection.interrupt_handle(), || write(context, planned, decision));
     let committed = written.and_then(|executed| {
         context.cancellation.check()?;
         connection.execute("COMMIT")?;
@@ -115,12 +107,7 @@ fn try_once(
 }
 
 /// Everything between BEGIN and COMMIT.
-fn write(
-    context: &RunContext<'_>,
-    planned: &PlannedModel,
-    decision: &Decision,
-    facts: &LakeFacts,
-) -> Result<Executed, Failure> {
+fn write(context: &RunContext<'_>, planned: &PlannedModel, decision: &Decision) -> Result<Executed, Failure> {
     let (session, model) = (context.session, &planned.model);
     let (connection, target) = (&session.connection, planned.target());
     let mut steps = Steps::begin();
@@ -128,7 +115,8 @@ fn write(
     let failed = |error| statement_error(planned, error);
     let result = build_result(connection, target, model.sql()).map_err(failed)?;
     steps.done("query");
-    let exists = facts.tables.contains_key(&target.key());
+    // Looked up inside the transaction: another tool may have made or dropped the table since planning.
+    let exists = table_exists(connection, &session.lake, target)?;
     let table_write = TableWrite {
         lake: &session.lake,
         target,
@@ -143,18 +131,29 @@ fn write(
     let info = commit_info(context, planned, run_type, &result, read_snapshot, steps);
     // Plain data with text keys: it cannot fail to serialize.
     let commit_info = serde_json::to_string(&info).unwrap_or_default();
-    record(session, planned, &commit_info, facts)?;
+    record(session, planned, &commit_info)?;
     let Written { mut warnings, .. } = written;
     warnings.splice(0..0, planned.warnings.iter().cloned());
-    Ok(Executed { run_type, rows: result.rows, warnings, commit_info })
+    Ok(Executed { run_type, rows: result.rows, warnings })
+}
+
+fn table_exists(connection: &Connection, lake: &str, target: &Target) -> Result<bool, EngineError> {
+    let sql = format!(
+        "SELECT count(*) > 0 FROM duckdb_tables() \
+         WHERE database_name = {} AND lower(schema_name) = {} AND lower(table_name) = {}",
+        literal(lake),
+        literal(&target.schema.to_lowercase()),
+        literal(&target.name.to_lowercase())
+    );
+    Ok(connection.query_value(&sql)?.as_bool() == Some(true))
 }
 
 /// Puts the commit's description into the transaction: for the snapshot, and for the registry, which
 /// survives the snapshot.
-fn record(session: &Session, planned: &PlannedModel, commit_info: &str, facts: &LakeFacts) -> Result<(), Failure> {
+fn record(session: &Session, planned: &PlannedModel, commit_info: &str) -> Result<(), Failure> {
     let (connection, target) = (&session.connection, planned.target().to_string());
     let kind = planned.model.kind.as_str();
-    for statement in registry_statements(&session.lake, &target, kind, commit_info, facts.registry_exists) {
+    for statement in registry_statements(&session.lake, &target, kind, commit_info) {
         connection.execute(&statement)?;
     }
     connection.execute(&format!(
@@ -256,16 +255,20 @@ fn load_extensions(context: &RunContext<'_>, planned: &PlannedModel) -> Result<(
         };
         let extension = Extension::parse(&written.value)
             .map_err(|message| refused(message, "names are lower-case letters, digits and `_`"))?;
-        let from = extension.repository.as_deref().map_or_else(String::new, |from| format!(" FROM {}", literal(from)));
+        let from = match &extension.repository {
+            None => String::new(),
+            Some(Repository::Named(name)) => format!(" FROM {name}"),
+            Some(Repository::Location(text)) => format!(" FROM {}", literal(text)),
+        };
         let connection = &context.session.connection;
-        let load = format!("LOAD {}", extension.name);
-        connection
-            .execute(&load)
-            .or_else(|_| connection.execute(&format!("INSTALL {}{from}; {load}", extension.name)))
-            .map_err(|error| {
-                let message = format!("load extension {}: {}", extension.name, error.cleaned());
-                refused(message, "put the extension's file into the extension folder, or connect to the internet once")
-            })?;
+        let load = || connection.execute(&format!("LOAD {}", extension.name));
+        let Err(loading) = load() else { continue };
+        let install = format!("INSTALL {}{from}", extension.name);
+        connection.execute(&install).and_then(|()| load()).map_err(|installing| {
+            let (name, first) = (&extension.name, loading.cleaned());
+            let message = format!("load extension {name}: {first}\n  install it: {}", installing.cleaned());
+            refused(message, "put the extension's file into the extension folder, or connect to the internet once")
+        })?;
     }
     Ok(())
 }

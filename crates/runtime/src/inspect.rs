@@ -1,12 +1,12 @@
 //! Read-only statements of the user's: what `ondatrasql sql` may run (chapter 05 §3.5).
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use engine::{Connection, EngineError, EngineParser, Rows};
-use model::{
-    Reference, SqlParser, SyntaxTree, Token, TokenKind, TreeError, references, split_statements, tokens, unclosed,
-};
-use types::{Code, Place, quote};
+use model::Code as Words;
+use model::{Reference, SqlParser, SyntaxTree, TokenKind, TreeError, references, split_statements, unclosed};
+use types::{Code, Diagnose, Place, literal, quote};
 
 use crate::{RunError, Session};
 
@@ -65,12 +65,21 @@ pub enum Answer {
     Typed,
 }
 
-/// Runs one read-only statement.
+/// Runs one read-only statement, in a transaction that the engine itself keeps from writing.
 pub fn answer(session: &Session, sql: &str, form: Answer) -> Result<Rows, RunError> {
     let connection = &session.connection;
-    let statement = single_statement(sql)?;
     let reader = Reader { connection, macros: session.definitions.macros() };
-    let kind = reader.check(statement, sql)?;
+    let span = single_statement(sql)?;
+    let kind = reader.check(sql, span.clone())?;
+    connection.execute("BEGIN TRANSACTION READ ONLY")?;
+    let rows = run(connection, sql, span, kind, form);
+    // Rows are in memory by then; temporary tables go with the transaction.
+    connection.execute("ROLLBACK")?;
+    rows
+}
+
+fn run(connection: &Connection, sql: &str, span: Range<usize>, kind: Kind, form: Answer) -> Result<Rows, RunError> {
+    let statement = &sql[span.clone()];
     let failed = |error: EngineError, prefix: usize| {
         let offset = error.offset().and_then(|at| at.checked_sub(prefix)).filter(|&at| at <= statement.len());
         match offset {
@@ -78,8 +87,8 @@ pub fn answer(session: &Session, sql: &str, form: Answer) -> Result<Rows, RunErr
             Some(at) => RunError::Refused {
                 code: Code::Sql,
                 message: error.cleaned(),
-                help: "change the SQL as the engine's message says".into(),
-                place: Box::new(place(sql, start_of(sql, statement) + at)),
+                help: error.help(),
+                place: Box::new(place(sql, span.start + at)),
             },
         }
     };
@@ -94,30 +103,26 @@ pub fn answer(session: &Session, sql: &str, form: Answer) -> Result<Rows, RunErr
     } else {
         statement.to_owned()
     };
-    // The line break keeps a comment at the end from swallowing the bracket.
-    let select = |columns: &str| (format!("SELECT {columns} FROM (\n"), "\n)");
-    let run = |columns: &str| {
-        let (before, after) = select(columns);
-        connection.query(&format!("{before}{source}{after}")).map_err(|error| failed(error, before.len()))
+    let select = |columns: &str| {
+        // The line break keeps a comment at the end from swallowing the bracket.
+        let before = format!("SELECT {columns} FROM (\n");
+        connection.query(&format!("{before}{source}\n)")).map_err(|error| failed(error, before.len()))
     };
     if form == Answer::Text {
-        return run("CAST(COLUMNS(*) AS VARCHAR)");
+        return select("CAST(COLUMNS(*) AS VARCHAR)");
     }
-    let rows = run("*")?;
+    let rows = select("*")?;
     let casts: Vec<String> =
         rows.undecodable().into_iter().map(|name| format!("{name}::VARCHAR AS {name}", name = quote(name))).collect();
-    if casts.is_empty() { Ok(rows) } else { run(&format!("* REPLACE ({})", casts.join(", "))) }
+    if casts.is_empty() { Ok(rows) } else { select(&format!("* REPLACE ({})", casts.join(", "))) }
 }
 
 fn place(sql: &str, at: usize) -> Place {
-    Place::new("SQL", sql.into(), at..at + 1)
+    Place::word_at("SQL", &sql.into(), at)
 }
 
-fn start_of(sql: &str, statement: &str) -> usize {
-    sql.find(statement).unwrap_or(0)
-}
-
-fn single_statement(sql: &str) -> Result<&str, RunError> {
+/// The bytes of the one statement.
+fn single_statement(sql: &str) -> Result<Range<usize>, RunError> {
     let refused = |message: &str, at: usize| RunError::Refused {
         code: Code::ReadOnly,
         message: message.into(),
@@ -128,7 +133,7 @@ fn single_statement(sql: &str) -> Result<&str, RunError> {
         return Err(refused("the text or comment that begins here is not closed", at));
     }
     match &split_statements(sql)[..] {
-        [one] => Ok(&sql[one.clone()]),
+        [one] => Ok(one.clone()),
         [] => Err(refused("there is no SQL statement", 0)),
         [_, second, ..] => Err(refused("only one statement at a time", second.start)),
     }
@@ -148,34 +153,57 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn check(&self, statement: &str, sql: &str) -> Result<Kind, RunError> {
+    /// Judges the statement at `span` of `sql`.
+    fn check(&self, sql: &str, span: Range<usize>) -> Result<Kind, RunError> {
         let refused = |what: &str| RunError::Refused {
             code: Code::ReadOnly,
             message: format!("ondatrasql sql is read-only: {what}"),
             help: "it runs SELECT, EXPLAIN, DESCRIBE, SHOW and SUMMARIZE over functions that read".into(),
-            place: Box::new(place(sql, start_of(sql, statement))),
+            place: Box::new(place(sql, span.start)),
         };
-        let words = leading_words(statement);
-        let first = words.first().map(|(word, _)| word.as_str()).unwrap_or_default();
-        let (kind, inner) = match first {
-            "EXPLAIN" => (Kind::Explain, explained(statement)),
-            _ => (Kind::Select, statement),
-        };
+        let statement = &sql[span.clone()];
+        let code = Words::new(statement);
+        let explains = code.is(0, &["EXPLAIN"]);
+        let inner_start = if explains { explained(&code) } else { 0 };
+        let inner = &statement[inner_start..];
         match EngineParser(self.connection).trees(&[inner]).pop() {
+            // The engine counts as well: what it reads is what runs.
+            Some(Ok(tree)) if tree.statement_count() > 1 => Err(refused("only one statement at a time")),
             Some(Ok(tree)) => match self.writing_function(&tree) {
                 Some(name) => Err(refused(&format!("function {name} may do more than read"))),
-                None => Ok(kind),
+                None => Ok(if explains { Kind::Explain } else { Kind::Select }),
             },
             Some(Err(TreeError::Syntax { message, offset })) => Err(RunError::Refused {
                 code: Code::Sql,
                 message,
                 help: "correct the SQL; it is DuckDB's dialect".into(),
-                place: Box::new(place(sql, start_of(sql, inner) + offset.unwrap_or(0))),
+                place: Box::new(place(sql, span.start + inner_start + offset.unwrap_or(0))),
             }),
-            // A PIVOT without a list of values has no tree: it may call no function in FROM at all.
-            _ if first == "PIVOT" && !calls_in_from(statement) => Ok(Kind::Pivot),
+            // A PIVOT without a list of values has no tree, so every name before a bracket is looked at.
+            _ if code.is(0, &["PIVOT"]) => match self.suspicious_call(&code)? {
+                Some(name) => Err(refused(&format!("function {name} may do more than read"))),
+                None => Ok(Kind::Pivot),
+            },
             _ => Err(refused(&format!("{} statements are not allowed", statement_type(inner)))),
         }
+    }
+
+    /// A call that is no known reading function and not certainly a scalar one or an aggregate.
+    fn suspicious_call(&self, code: &Words<'_>) -> Result<Option<String>, RunError> {
+        let calls = (0..code.len()).filter(|&at| code.is(at + 1, &["("]));
+        let names = calls.filter(|&at| matches!(code.kind(at), Some(TokenKind::Word | TokenKind::QuotedName)));
+        let names = names.map(|at| (code.value(at).to_lowercase(), at > 0 && code.is(at - 1, &["."])));
+        for (name, dotted) in names.filter(|(name, _)| !self.is_reading(name)) {
+            let sql = format!(
+                "SELECT count(*) > 0 FROM duckdb_functions() WHERE lower(function_name) = {} \
+                 AND function_type IN ('table', 'table_macro', 'pragma')",
+                literal(&name)
+            );
+            if dotted || self.connection.query_value(&sql)?.as_bool() != Some(false) {
+                return Ok(Some(name));
+            }
+        }
+        Ok(None)
     }
 
     fn is_reading(&self, name: &str) -> bool {
@@ -189,7 +217,7 @@ impl Reader<'_> {
     fn writing_function(&self, tree: &SyntaxTree) -> Option<String> {
         references(tree).into_iter().find_map(|reference| match reference {
             Reference::Function { name, texts, literal, .. } if name.eq_ignore_ascii_case("query") => {
-                let all_read = literal && texts.iter().all(|text| self.check(text, text).is_ok());
+                let all_read = literal && texts.iter().all(|text| self.check(text, 0..text.len()).is_ok());
                 (!all_read).then_some(name)
             }
             Reference::Function { name, .. } => (!self.is_reading(&name)).then_some(name),
@@ -198,56 +226,22 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a bracket follows a word after FROM, JOIN, PIVOT or a comma: a function call in FROM.
-fn calls_in_from(sql: &str) -> bool {
-    let code: Vec<&str> = tokens(sql).into_iter().filter(Token::is_code).map(|token| &sql[token.span]).collect();
-    code.windows(3).any(|three| {
-        let opens = ["FROM", "JOIN", "PIVOT", ","].iter().any(|word| three[0].eq_ignore_ascii_case(word));
-        opens && three[1].starts_with(|c: char| c.is_alphabetic() || c == '"' || c == '_') && three[2] == "("
-    })
-}
-
-/// The words of a statement outside of brackets, upper case, with the bytes at which they end.
-fn leading_words(sql: &str) -> Vec<(String, usize)> {
-    let mut depth = 0_i32;
-    let mut words = Vec::new();
-    for token in tokens(sql) {
-        let text = &sql[token.span.clone()];
-        match (token.kind, text) {
-            (TokenKind::Symbol, "(") => depth += 1,
-            (TokenKind::Symbol, ")") => depth -= 1,
-            (TokenKind::Word, _) if depth == 0 => words.push((text.to_uppercase(), token.span.end)),
-            _ => {}
-        }
-    }
-    words
-}
-
-/// What EXPLAIN explains: the text after it, ANALYZE and a bracket of options.
-fn explained(sql: &str) -> &str {
-    let code: Vec<Token> = tokens(sql).into_iter().filter(Token::is_code).collect();
-    let text = |at: usize| code.get(at).map_or("", |token| &sql[token.span.clone()]);
-    let is = |at: usize, words: &[&str]| words.iter().any(|word| text(at).eq_ignore_ascii_case(word));
-    let mut at = 1;
-    if is(at, &["ANALYZE", "ANALYSE"]) {
-        at += 1;
-    }
+/// Where begins what EXPLAIN explains: behind it, ANALYZE and a bracket of options.
+fn explained(code: &Words<'_>) -> usize {
+    let mut at = if code.is(1, &["ANALYZE", "ANALYSE"]) { 2 } else { 1 };
     // A bracket holds options, unless it begins with a query.
-    if text(at) == "(" && !is(at + 1, &["SELECT", "WITH", "FROM", "VALUES", "TABLE", "("]) {
-        at = (at..code.len()).find(|&at| text(at) == ")").map_or(code.len(), |end| end + 1);
+    if code.is(at, &["("]) && !code.is(at + 1, &["SELECT", "WITH", "FROM", "VALUES", "TABLE", "("]) {
+        at = (at..code.len()).find(|&at| code.is(at, &[")"])).map_or(code.len(), |end| end + 1);
     }
-    code.get(at).map_or("", |token| &sql[token.span.start..])
+    code.start(at)
 }
 
 /// The type of a statement for the message: its first word, or the verb after a WITH.
 fn statement_type(sql: &str) -> String {
-    let words = leading_words(sql);
-    let verb = |word: &&(String, usize)| ["INSERT", "UPDATE", "DELETE", "MERGE"].contains(&word.0.as_str());
-    let first = words.first().map(|(word, _)| word.clone()).unwrap_or_default();
-    if first != "WITH" {
-        return first;
-    }
-    words.iter().find(verb).map_or(first, |(word, _)| word.clone())
+    let code = Words::new(sql);
+    let verbs = ["INSERT", "UPDATE", "DELETE", "MERGE"];
+    let verb = (0..code.len()).find(|&at| code.is(at, &verbs)).filter(|_| code.is(0, &["WITH"]));
+    code.text(verb.unwrap_or(0)).to_uppercase()
 }
 
 #[cfg(test)]
@@ -262,8 +256,8 @@ mod tests {
     fn check(sql: &str) -> Result<Kind, RunError> {
         let connection: Connection = Arc::new(Database::open(&[]).unwrap()).connect().unwrap();
         let macros = ["my_macro".to_owned()].into();
-        let statement = super::single_statement(sql)?;
-        Reader { connection: &connection, macros: &macros }.check(statement, sql)
+        let span = super::single_statement(sql)?;
+        Reader { connection: &connection, macros: &macros }.check(sql, span)
     }
 
     fn refusal(sql: &str) -> String {
@@ -313,6 +307,14 @@ mod tests {
             ("FROM json_execute_serialized_sql('{}')", "read-only"),
             ("FROM enable_logging(storage := 'file')", "read-only"),
             ("EXPLAIN (ANALYZE /* ) SELECT 1 -- */) DELETE FROM raw.a", "read-only: DELETE statements"),
+            (
+                "PIVOT (SELECT 1 AS a, 2 AS b) AS t$t$ ON b USING sum(a); DELETE FROM raw.x",
+                "only one statement at a time",
+            ),
+            ("PIVOT (FROM z: checkpoint()) ON a", "read-only"),
+            ("PIVOT (SELECT 1 AS a), LATERAL system.main.checkpoint() ON a", "read-only"),
+            ("UNPIVOT (FROM checkpoint()) ON a", "read-only"),
+            ("PIVOT (FROM lake.merge_adjacent_files()) ON a", "read-only"),
             ("SELECT 1 /* x", "not closed"),
             ("SELECT 'x", "not closed"),
             ("SELECT 1; SELECT 2", "only one statement at a time"),

@@ -16,6 +16,7 @@ mod planning;
 mod project_models;
 mod run;
 mod session;
+mod spill;
 mod variables;
 
 pub use cancellation::Cancellation;

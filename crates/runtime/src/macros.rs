@@ -1,73 +1,86 @@
 //! Loads `config/macros/*.sql`: files may use each other in any order (chapter 01 §2.1).
 
 use engine::Connection;
-use model::{Token, tokens};
+use model::code_words;
 use project::ConfigFile;
-use types::{Code, quote};
+use types::{Code, Place, literal, quote};
 
 use crate::RunError;
-use crate::session::{run_file, with_catalog};
+use crate::session::run_file;
 
 /// Loads every file; one that fails is tried again while any other still makes progress.
 ///
-/// `memory` comes first on the search path, so that macros land there however they are written. Each file
-/// is one transaction: a macro created on its own would begin one in the lake as well.
+/// `memory` comes first on the search path, so that macros land there. Each file is one transaction: a
+/// macro created on its own would begin one in the lake as well.
 pub(crate) fn load_macros(connection: &Connection, lake: &str, files: &[ConfigFile]) -> Result<(), RunError> {
     connection.execute(&format!("SET search_path = 'memory.main,{}.main'", quote(lake)))?;
-    let mut waiting: Vec<&ConfigFile> = files.iter().collect();
+    let mut waiting: Vec<ConfigFile> = files.iter().map(|file| file.with_catalog(lake)).collect();
     loop {
+        let before = waiting.len();
         let mut failed = Vec::new();
         let mut first_error = None;
-        for &file in &waiting {
-            if let Err(error) = load_file(connection, lake, file) {
+        for file in waiting {
+            if let Err(error) = load_file(connection, lake, &file) {
                 failed.push(file);
                 first_error.get_or_insert(error);
             }
         }
-        let progress = failed.len() < waiting.len();
         match first_error {
             None => return Ok(()),
-            Some(error) if !progress => return Err(error),
+            Some(error) if failed.len() == before => return Err(error),
             Some(_) => waiting = failed,
         }
     }
 }
 
-/// An error for a macro that names a database of its own: it would be stored in the lake.
-fn check_names(lake: &str, file: &ConfigFile) -> Result<(), RunError> {
-    let sql = &file.expanded.text;
-    for range in file.statements() {
-        let statement = &sql[range.clone()];
-        let code: Vec<_> = tokens(statement).into_iter().filter(Token::is_code).collect();
-        let text = |at: usize| code.get(at).map_or("", |token| &statement[token.span.clone()]);
-        let keyword =
-            (0..code.len().min(6)).find(|&at| ["macro", "function"].iter().any(|w| text(at).eq_ignore_ascii_case(w)));
-        let Some(mut at) = keyword.map(|at| at + 1) else { continue };
-        if text(at).eq_ignore_ascii_case("if") {
-            at += 3;
-        }
-        let database = text(at).trim_matches('"');
-        let names_lake = database.eq_ignore_ascii_case(lake) || database == "{" && text(at + 1) == "{";
-        if names_lake {
-            return Err(RunError::Refused {
-                code: Code::ConfigSql,
-                message: format!("load {}: macros live in the memory database, never in the lake", file.name),
-                help: format!("write the macro's name without `{lake}.`"),
-                place: Box::new(file.place(range.start + code[at].span.start)),
-            });
-        }
-    }
-    Ok(())
-}
-
 fn load_file(connection: &Connection, lake: &str, file: &ConfigFile) -> Result<(), RunError> {
-    check_names(lake, file)?;
     connection.execute("BEGIN")?;
-    match run_file(connection, file, |sql| with_catalog(sql, lake)) {
+    let loaded = run_file(connection, file).and_then(|()| check_not_in_lake(connection, lake, file));
+    match loaded {
         Ok(()) => Ok(connection.execute("COMMIT")?),
         Err(error) => {
             connection.execute("ROLLBACK")?;
-            Err(error)
+            Err(match error {
+                // A file that also has macros of its own writes to two databases, which the engine refuses.
+                RunError::Config { error, place, .. }
+                    if error.cleaned().starts_with("Attempting to write to database") =>
+                {
+                    stored_in_lake(lake, file, *place)
+                }
+                other => other,
+            })
         }
+    }
+}
+
+/// An error if a macro was about to be stored in the lake, because its name says so.
+fn check_not_in_lake(connection: &Connection, lake: &str, file: &ConfigFile) -> Result<(), RunError> {
+    // Only a file that names the lake can do it, and asking the engine takes time.
+    if !code_words(&file.expanded.text).contains(&lake.to_lowercase()) {
+        return Ok(());
+    }
+    let sql = format!(
+        "SELECT function_name FROM duckdb_functions() WHERE database_name = {} AND macro_definition IS NOT NULL",
+        literal(lake)
+    );
+    let stored: Vec<String> =
+        connection.query(&sql)?.into_values().filter_map(|mut row| row.swap_remove(0).into_text()).collect();
+    // Macros that another tool keeps in the lake are none of this file's business.
+    let names = code_words(&file.expanded.text);
+    match stored.into_iter().find(|name| names.contains(&name.to_lowercase())) {
+        None => Ok(()),
+        Some(name) => {
+            let at = file.expanded.text.to_lowercase().find(&name.to_lowercase()).unwrap_or(0);
+            Err(stored_in_lake(lake, file, file.place(at)))
+        }
+    }
+}
+
+fn stored_in_lake(lake: &str, file: &ConfigFile, place: Place) -> RunError {
+    RunError::Refused {
+        code: Code::ConfigSql,
+        message: format!("load {}: a macro would be stored in the lake, macros live in the memory database", file.name),
+        help: format!("write the macro's name without `{lake}.`"),
+        place: Box::new(place),
     }
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use engine::{Connection, EngineError, EngineParser, LakeFacts, Value};
-use model::{Finding, Model, Rule, SqlParser, SyntaxTree, TreeError, called_functions, definition_hash};
+use engine::{EngineError, EngineParser, LakeFacts, Value};
+use model::{Code, Finding, Model, Rule, SqlParser, SyntaxTree, TreeError, called_functions, definition_hash};
 use plan::{DependencyState, LastCommit, ModelFacts, Names, decide, depends_on, order};
-use types::{Decision, Target};
+use types::{Decision, Target, literal};
 
 use crate::{RunError, Session};
 
@@ -44,7 +44,8 @@ pub(crate) fn plan_models(
     let parser = EngineParser(&session.connection);
     let statements: Vec<&str> = models.iter().map(Model::sql).collect();
     let trees = parser.trees(&statements);
-    if let Some(finding) = models.iter().zip(&trees).find_map(|(model, tree)| syntax_finding(model, tree)) {
+    let finding = |(model, tree)| syntax_finding(model, tree).or_else(|| statement_finding(model, tree));
+    if let Some(finding) = models.iter().zip(&trees).find_map(finding) {
         return Err(finding.into());
     }
     let mut names = known_names(session, facts, all_targets);
@@ -53,8 +54,8 @@ pub(crate) fn plan_models(
         tree.as_ref().map_or(true, |tree| !called_functions(tree).is_disjoint(session.definitions.macros()))
     };
     let may_call = !facts.views.is_empty() || trees.iter().any(calls_macro);
-    if may_call && !session.definitions.macros().is_empty() {
-        names.macros = macro_definitions(&session.connection)?;
+    if facts.has_macros || (may_call && !session.definitions.macros().is_empty()) {
+        names.macros = macro_definitions(session)?;
     }
     let planned = models.into_iter().zip(trees).map(|(model, tree)| {
         let (depends, warning) = depends_on(model.sql(), &tree, &names, &parser);
@@ -95,7 +96,7 @@ pub(crate) fn decide_run(planned: &PlannedModel, facts: &LakeFacts) -> Result<De
 
 fn dependency_state(name: &str, since: Option<i64>, facts: &LakeFacts) -> DependencyState {
     let key = name.to_lowercase();
-    let Some(since) = since.filter(|&snapshot| facts.is_retained(snapshot)) else {
+    let Some(since) = since.filter(|&snapshot| facts.is_retained_since(snapshot)) else {
         return DependencyState::Unverifiable;
     };
     let changed = match (facts.views.get(&key), facts.tables.get(&key)) {
@@ -105,6 +106,28 @@ fn dependency_state(name: &str, since: Option<i64>, facts: &LakeFacts) -> Depend
         (None, None) => return DependencyState::Unverifiable,
     };
     if changed { DependencyState::Changed } else { DependencyState::Unchanged }
+}
+
+/// A statement that is no SELECT, or more than one: the engine counts, whatever the text looks like.
+fn statement_finding(model: &Model, tree: &Result<SyntaxTree, TreeError>) -> Option<Finding> {
+    let count = tree.as_ref().map_or(1, SyntaxTree::statement_count);
+    if count > 1 {
+        let message = format!("{count} SQL statements, a model is exactly one");
+        return Some(Finding::new(
+            Rule::MultiStatement,
+            model.sql_place(0),
+            message,
+            "keep exactly one SELECT in the file",
+        ));
+    }
+    let first = Code::new(model.sql()).text(0).to_uppercase();
+    let selects =
+        ["PIVOT", "UNPIVOT", "WITH", "FROM", "SELECT", "(", "SUMMARIZE", "DESCRIBE", "SHOW", "TABLE", "VALUES"];
+    if tree.is_ok() || selects.contains(&first.as_str()) {
+        return None;
+    }
+    let help = "write only the SELECT: the path of the file gives the table its name";
+    Some(Finding::new(Rule::NoSelect, model.sql_place(0), format!("a model is one SELECT, not {first}"), help))
 }
 
 /// A schema of the name of an attached database: the engine could not tell `name.table` apart.
@@ -135,12 +158,15 @@ fn known_names(session: &Session, facts: &LakeFacts, targets: &[Target]) -> Name
     }
 }
 
-/// What stands behind the macros in `memory` that the configuration defines.
-fn macro_definitions(connection: &Connection) -> Result<BTreeMap<String, Vec<String>>, EngineError> {
-    let sql = "SELECT lower(function_name), macro_definition FROM duckdb_functions() \
-               WHERE database_name = 'memory' AND macro_definition IS NOT NULL";
+/// What stands behind the macros of the configuration, and behind those that others keep in the lake.
+fn macro_definitions(session: &Session) -> Result<BTreeMap<String, Vec<String>>, EngineError> {
+    let sql = format!(
+        "SELECT lower(function_name), macro_definition FROM duckdb_functions() \
+         WHERE database_name IN ('memory', {}) AND macro_definition IS NOT NULL",
+        literal(&session.lake)
+    );
     let mut definitions: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for row in connection.query(sql)?.into_values() {
+    for row in session.connection.query(&sql)?.into_values() {
         if let [Value::Text(name), Value::Text(definition)] = &row[..] {
             definitions.entry(name.clone()).or_default().push(definition.clone());
         }

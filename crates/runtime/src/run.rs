@@ -1,6 +1,6 @@
 //! A run of all models, or of one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -57,24 +57,27 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
     let git = git_info(&options.root);
     let context =
         RunContext { session: &session, cancellation: &options.cancellation, dag_run_id: &dag_run_id, git: &git };
-    let mut facts = LakeFacts::read(&session.connection, &session.lake)?;
+    let mut facts = LakeFacts::read(&session.connection, &session.lake, &session.metadata)?;
     let planned = plan(options, &session, &facts, models)?;
     observer.started(planned.len());
-    let mut turns = Turns::new(&planned, &facts)?;
+    let mut turns = Turns::new(&planned, &facts);
+    let mut interrupted = false;
     for planned in &planned {
         if options.cancellation.check().is_err() {
+            interrupted = true;
             break;
         }
         observer.model_started(planned.target());
         let outcome = turns.take(&context, planned, &mut facts);
         observer.model_finished(&outcome);
-        let fatal = outcome.error.as_ref().is_some_and(RunError::is_fatal);
+        let error = outcome.error.as_ref();
+        let fatal = error.is_some_and(RunError::is_fatal);
+        interrupted |= error.is_some_and(RunError::is_interrupt);
         turns.outcomes.push(outcome);
-        if fatal {
+        if fatal || interrupted {
             break;
         }
     }
-    let interrupted = options.cancellation.check().is_err();
     Ok(RunSummary { dag_run_id, outcomes: turns.outcomes, duration: clock.elapsed(), interrupted })
 }
 
@@ -100,8 +103,8 @@ fn plan(
 
 /// The state of a run between models.
 struct Turns {
-    /// Decisions made in one batch at the start, by lower-case target.
-    decisions: std::collections::BTreeMap<String, Decision>,
+    /// Decisions made in one batch at the start, by lower-case target; each is used once.
+    decisions: BTreeMap<String, Result<Decision, RunError>>,
     /// Models that ran, in lower case: the decisions of their readers are made again.
     ran: BTreeSet<String>,
     /// Models that failed, or whose upstream did.
@@ -112,10 +115,10 @@ struct Turns {
 }
 
 impl Turns {
-    fn new(planned: &[PlannedModel], facts: &LakeFacts) -> Result<Self, RunError> {
-        let decide = |planned: &PlannedModel| Ok((planned.target().key(), decide_run(planned, facts)?));
-        let decisions = planned.iter().map(decide).collect::<Result<_, RunError>>()?;
-        Ok(Self { decisions, ran: BTreeSet::new(), failed: BTreeSet::new(), stale: false, outcomes: Vec::new() })
+    fn new(planned: &[PlannedModel], facts: &LakeFacts) -> Self {
+        let decide = |planned: &PlannedModel| (planned.target().key(), decide_run(planned, facts));
+        let decisions = planned.iter().map(decide).collect();
+        Self { decisions, ran: BTreeSet::new(), failed: BTreeSet::new(), stale: false, outcomes: Vec::new() }
     }
 
     fn take(&mut self, context: &RunContext<'_>, planned: &PlannedModel, facts: &mut LakeFacts) -> ModelOutcome {
@@ -158,9 +161,8 @@ impl Turns {
         if decision.run_type == RunType::Skip {
             return Ok(());
         }
-        let executed = execute(context, planned, &decision, facts)?;
+        let executed = execute(context, planned, &decision)?;
         self.stale = true;
-        facts.record_commit(&planned.target().to_string(), executed.commit_info);
         outcome.run_type = Some(executed.run_type);
         outcome.rows = executed.rows;
         outcome.warnings = executed.warnings;
@@ -174,18 +176,17 @@ impl Turns {
         planned: &PlannedModel,
         facts: &mut LakeFacts,
     ) -> Result<Decision, RunError> {
-        let first = self.decisions.get(&planned.target().key());
         let upstream_ran = planned.depends.iter().any(|name| self.ran.contains(&name.to_lowercase()));
         let settled = |decision: &Decision| matches!(decision.reason, Reason::FirstRun | Reason::SqlChanged);
-        match first {
-            Some(decision) if !upstream_ran || settled(decision) => Ok(decision.clone()),
-            _ => {
-                if std::mem::take(&mut self.stale) {
-                    facts.refresh(&context.session.connection)?;
-                }
-                decide_run(planned, facts)
-            }
+        match self.decisions.remove(&planned.target().key()) {
+            Some(Ok(decision)) if upstream_ran && !settled(&decision) => {}
+            Some(first) => return first,
+            None => {}
         }
+        if std::mem::take(&mut self.stale) {
+            facts.refresh(&context.session.connection)?;
+        }
+        decide_run(planned, facts)
     }
 }
 

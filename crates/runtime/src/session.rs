@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use engine::{Connection, Database, EngineError, ExtensionSearch, Pins, Value, needed_extensions};
+use engine::{Connection, Database, EngineError, ExtensionSearch, Pins, needed_extensions};
 use jiff::Timestamp;
-use model::{ConfigDefinitions, code_words};
+use model::{Code, ConfigDefinitions, TokenKind, code_words};
 use project::{ConfigFile, ConfigFiles};
-use types::{Code, is_identifier, quote};
+use types::{is_identifier, quote};
 
 use crate::RunError;
 use crate::macros::load_macros;
+use crate::spill::SpillFolder;
 use crate::variables::{FUNCTIONS, run_variables, snapshot_variables};
 
 /// What a session needs from outside.
@@ -28,13 +29,13 @@ pub struct Session {
     pub connection: Connection,
     /// The lake's alias.
     pub lake: String,
+    /// Database and schema of the lake's metadata, quoted.
+    pub metadata: String,
     /// Other databases that are attached.
     pub catalogs: BTreeSet<String>,
     /// What of the configuration can change a model's meaning.
     pub definitions: ConfigDefinitions,
-    /// When it was opened.
-    pub started: Timestamp,
-    // Last: the folder must outlive the connection that spills into it.
+    // Behind the connection: the folder must outlive what spills into it.
     _spill: SpillFolder,
 }
 
@@ -42,25 +43,28 @@ impl Session {
     /// Opens the engine and applies the configuration.
     pub fn open(config: &ConfigFiles, options: &SessionOptions) -> Result<Self, RunError> {
         let started = Timestamp::now();
-        let spill = SpillFolder::new(&options.temp_root);
+        let spill = SpillFolder::new(&options.temp_root)?;
         let connection = open_engine(config, options, &spill)?;
-        let before = attached(&connection)?;
-        run_optional(&connection, &[&config.settings, &config.secrets, &config.extensions], str::to_owned)?;
+        run_optional(&connection, &[&config.settings, &config.secrets, &config.extensions])?;
         let mut random = [0; 4];
         getrandom::fill(&mut random).map_err(random_failed)?;
         connection.execute(&run_variables(started.as_second(), u32::from_le_bytes(random)))?;
         connection.execute(FUNCTIONS)?;
-        let lake = attach_lake(&connection, &config.catalog, &before)?;
+        let lake = attach_lake(&connection, &config.catalog)?;
         load_macros(&connection, &lake, &config.macros)?;
         connection.execute(&snapshot_variables(&lake))?;
         connection.execute(&format!("SET search_path = '{}.main,memory.main'", quote(&lake)))?;
-        run_optional(&connection, &[&config.schemas], str::to_owned)?;
-        run_optional(&connection, &[&config.constants, &config.global], |sql| with_catalog(sql, &lake))?;
-        run_optional(&connection, &[&config.sources], str::to_owned)?;
+        run_optional(&connection, &[&config.schemas])?;
+        for file in [&config.constants, &config.global].into_iter().flatten() {
+            run_file(&connection, &file.with_catalog(&lake))?;
+        }
+        run_optional(&connection, &[&config.sources])?;
+        let metadata = metadata_path(&config.catalog.expanded.text, &lake);
         let mut catalogs = attached(&connection)?;
         catalogs.remove(&lake);
+        catalogs.retain(|name| !metadata.starts_with(&quote(name)));
         let definitions = config.definitions();
-        Ok(Self { connection, lake, catalogs, definitions, started, _spill: spill })
+        Ok(Self { connection, lake, metadata, catalogs, definitions, _spill: spill })
     }
 }
 
@@ -71,7 +75,7 @@ fn random_failed(error: getrandom::Error) -> EngineError {
 fn open_engine(config: &ConfigFiles, options: &SessionOptions, spill: &SpillFolder) -> Result<Connection, RunError> {
     let pins = Pins::read();
     pins.check_library()?;
-    let spill = spill.path.display().to_string();
+    let spill = spill.path().display().to_string();
     // Unsigned extensions are allowed only until the pinned ones are loaded; `load` ends it.
     let mut settings = vec![("allow_unsigned_extensions", "true"), ("temp_directory", spill.as_str())];
     let folder = options.extensions.engine_folder().map(|folder| folder.display().to_string());
@@ -88,24 +92,37 @@ fn attached(connection: &Connection) -> Result<BTreeSet<String>, EngineError> {
     Ok(connection.query(sql)?.into_values().filter_map(|mut row| row.swap_remove(0).into_text()).collect())
 }
 
+/// Where the lake keeps its own tables: as `catalog.sql` says, or DuckLake's default.
+fn metadata_path(catalog_sql: &str, lake: &str) -> String {
+    let code = Code::new(catalog_sql);
+    let option = |name: &str| {
+        let at = (0..code.len()).find(|&at| code.is(at, &[name]) && code.kind(at + 1) == Some(TokenKind::Text))?;
+        Some(code.value(at + 1))
+    };
+    let database = option("METADATA_CATALOG").unwrap_or_else(|| format!("__ducklake_metadata_{lake}"));
+    let schema = option("METADATA_SCHEMA").map_or_else(String::new, |schema| format!(".{}", quote(&schema)));
+    format!("{}{schema}", quote(&database))
+}
+
 /// Runs `catalog.sql` and returns the alias of the one lake that it attached.
-fn attach_lake(connection: &Connection, file: &ConfigFile, before: &BTreeSet<String>) -> Result<String, RunError> {
+fn attach_lake(connection: &Connection, file: &ConfigFile) -> Result<String, RunError> {
     check_backend(&file.expanded.text)?;
-    run_file(connection, file, str::to_owned)?;
-    let new: Vec<String> = attached(connection)?.difference(before).cloned().collect();
-    let also: Vec<String> = before.iter().cloned().collect();
+    run_file(connection, file)?;
+    let mut all = attached(connection)?;
+    // A metadata database under a name of its own is a part of its lake.
+    let metadata = metadata_path(&file.expanded.text, "");
+    all.retain(|name| !metadata.starts_with(&quote(name)));
     let catalog = |message: String, help: &str| RunError::Catalog { message, help: help.into() };
-    let alias = match (&new[..], &also[..]) {
-        ([], []) => {
+    let all: Vec<String> = all.into_iter().collect();
+    let alias = match &all[..] {
+        [alias] => alias.clone(),
+        [] => {
             return Err(catalog(
                 "config/catalog.sql did not attach a DuckLake catalog".into(),
                 "add a line like: ATTACH 'ducklake:sqlite:ducklake.sqlite' AS lake (DATA_PATH 'ducklake.sqlite.files')",
             ));
         }
-        ([alias], []) | ([], [alias]) => alias.clone(),
         _ => {
-            let mut all = [new, also].concat();
-            all.sort();
             return Err(catalog(
                 format!(
                     "the configuration must hold exactly one DuckLake ATTACH before macros, it attached: {}",
@@ -158,15 +175,11 @@ fn check_backend(sql: &str) -> Result<(), RunError> {
 }
 
 /// Runs the statements of a file one by one; an error names file and place.
-pub(crate) fn run_file(
-    connection: &Connection,
-    file: &ConfigFile,
-    prepare: impl Fn(&str) -> String,
-) -> Result<(), RunError> {
+pub(crate) fn run_file(connection: &Connection, file: &ConfigFile) -> Result<(), RunError> {
     for range in file.statements() {
         let statement = &file.expanded.text[range.clone()];
         check_no_transaction(file, statement, range.start)?;
-        connection.execute(&prepare(statement)).map_err(|error| {
+        connection.execute(statement).map_err(|error| {
             let offset = error.offset().filter(|&at| at <= statement.len()).unwrap_or(0);
             RunError::Config { file: file.name.clone(), place: Box::new(file.place(range.start + offset)), error }
         })?;
@@ -181,7 +194,7 @@ fn check_no_transaction(file: &ConfigFile, statement: &str, start: usize) -> Res
         return Ok(());
     }
     Err(RunError::Refused {
-        code: Code::ConfigSql,
+        code: types::Code::ConfigSql,
         message: format!("load {}: {first} is not allowed, transactions are the runtime's", file.name),
         help: "write the statements alone".into(),
         place: Box::new(file.place(start)),
@@ -189,55 +202,16 @@ fn check_no_transaction(file: &ConfigFile, statement: &str, start: usize) -> Res
 }
 
 /// Runs the files that are there.
-fn run_optional(
-    connection: &Connection,
-    files: &[&Option<ConfigFile>],
-    prepare: impl Fn(&str) -> String,
-) -> Result<(), RunError> {
-    files.iter().copied().flatten().try_for_each(|file| run_file(connection, file, &prepare))
-}
-
-/// `{{catalog}}` becomes the lake's alias.
-pub(crate) fn with_catalog(sql: &str, lake: &str) -> String {
-    // The alias is a plain identifier: it may stand in a name or inside a text.
-    sql.replace("{{catalog}}", lake)
-}
-
-/// A folder of this process for what the engine spills, made by the engine when it first needs it.
-struct SpillFolder {
-    path: PathBuf,
-}
-
-impl SpillFolder {
-    const PREFIX: &'static str = "ondatrasql-spill-";
-
-    /// Names a folder for this process and removes those of processes that are gone.
-    fn new(temp_root: &std::path::Path) -> Self {
-        for entry in std::fs::read_dir(temp_root).into_iter().flatten().flatten() {
-            let name = entry.file_name();
-            let pid = name.to_str().and_then(|name| name.strip_prefix(Self::PREFIX)?.split('-').next());
-            let is_dead = |pid: &str| pid.parse::<u32>().is_ok() && !std::path::Path::new("/proc").join(pid).exists();
-            if pid.is_some_and(is_dead) {
-                // Somebody else may be removing it too; a leftover is tried again at the next start.
-                let _ = std::fs::remove_dir_all(entry.path());
-            }
-        }
-        Self { path: temp_root.join(format!("{}{}", Self::PREFIX, std::process::id())) }
-    }
-}
-
-impl Drop for SpillFolder {
-    fn drop(&mut self) {
-        // It is not there unless the engine spilled.
-        let _ = std::fs::remove_dir_all(&self.path);
-    }
+fn run_optional(connection: &Connection, files: &[&Option<ConfigFile>]) -> Result<(), RunError> {
+    files.iter().copied().flatten().try_for_each(|file| run_file(connection, file))
 }
 
 /// The snapshot at which the connection reads now.
 pub(crate) fn current_snapshot(connection: &Connection, lake: &str) -> Result<i64, EngineError> {
     let value = connection.query_value(&format!("SELECT id FROM {}.current_snapshot()", quote(lake)))?;
-    Ok(match value {
-        Value::Int(id) => i64::try_from(id).unwrap_or(0),
-        _ => 0,
+    value.as_i64().ok_or_else(|| EngineError::Sql {
+        class: String::new(),
+        message: "the lake does not tell its current snapshot".into(),
+        offset: None,
     })
 }

@@ -20,6 +20,15 @@ impl Place {
         Self { file: file.into(), source, span: start..end }
     }
 
+    /// The word that begins at byte `start` of the file, at least one character.
+    pub fn word_at(file: impl Into<PathBuf>, source: &Arc<str>, start: usize) -> Self {
+        let start = floor_char_boundary(source, start);
+        let rest = &source[start..];
+        let word = rest.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '.').unwrap_or(rest.len());
+        let first = rest.chars().next().map_or(0, char::len_utf8);
+        Self::new(file, Arc::clone(source), start..start + word.max(first))
+    }
+
     /// The file, relative to the project.
     pub fn file(&self) -> &Path {
         &self.file
@@ -59,6 +68,13 @@ mod tests {
     fn lines_and_columns_count_characters_from_one() {
         let place = Place::new("a.sql", "é\nxé y".into(), 7..8);
         assert_eq!((place.line(), place.column()), (2, 4));
+    }
+
+    #[test]
+    fn a_word_is_found_whatever_the_characters_around_it_are() {
+        assert_eq!(Place::word_at("a", &"é wörd, x".into(), 3).span(), 3..8);
+        assert_eq!(Place::word_at("a", &"'é'".into(), 2).span(), 1..3, "inside a character");
+        assert_eq!(Place::word_at("a", &"x".into(), 9).span(), 1..1);
     }
 
     #[test]

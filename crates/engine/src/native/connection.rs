@@ -1,6 +1,8 @@
 //! Databases, connections and running statements.
 
+use std::cell::Cell;
 use std::ffi::{CStr, CString};
+use std::marker::PhantomData;
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -67,7 +69,8 @@ impl Database {
         if unsafe { ffi::duckdb_connect(self.raw, &raw mut raw) } != ffi::DuckDBSuccess {
             return Err(EngineError::from_text("the engine refused a connection"));
         }
-        let connection = Connection { handle: Arc::new(Handle { raw, database: Arc::clone(self) }) };
+        let connection =
+            Connection { handle: Arc::new(Handle { raw, database: Arc::clone(self) }), _one_thread: PhantomData };
         connection.execute("SET errors_as_json = true")?;
         Ok(connection)
     }
@@ -110,6 +113,8 @@ impl Drop for Handle {
 /// A session with the engine. Moves between threads, is used by one at a time.
 pub struct Connection {
     handle: Arc<Handle>,
+    /// Keeps the connection from being shared: one thread at a time runs statements.
+    _one_thread: PhantomData<Cell<()>>,
 }
 
 /// Stops what a connection is doing, from any thread.
@@ -134,6 +139,7 @@ impl Connection {
 
     /// Runs one or more statements and returns the last one's result.
     pub fn query(&self, sql: &str) -> Result<Rows, EngineError> {
+        let text = sql;
         let sql = c_string(sql)?;
         // SAFETY: an all-zero result is what the C API expects; `Rows` frees it, the error path does it here.
         unsafe {
@@ -141,7 +147,7 @@ impl Connection {
             if ffi::duckdb_query(self.handle.raw, sql.as_ptr(), &raw mut result) == ffi::DuckDBSuccess {
                 return Ok(Rows::new(result));
             }
-            let error = EngineError::from_text(&owned_text(ffi::duckdb_result_error(&raw mut result)));
+            let error = EngineError::of_statement(&owned_text(ffi::duckdb_result_error(&raw mut result)), text);
             ffi::duckdb_destroy_result(&raw mut result);
             if error.is_fatal() {
                 self.handle.database.dead.store(true, Ordering::SeqCst);

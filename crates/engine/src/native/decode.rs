@@ -51,12 +51,9 @@ impl LogicalType {
 
     /// Whether [`Vector::value`] knows the type and every type inside it.
     pub(super) fn is_decodable(&self) -> bool {
-        let known = !matches!(
-            self.id,
-            ffi::DUCKDB_TYPE_DUCKDB_TYPE_BIGNUM
-                | ffi::DUCKDB_TYPE_DUCKDB_TYPE_VARIANT
-                | ffi::DUCKDB_TYPE_DUCKDB_TYPE_GEOMETRY
-        );
+        // The ids up to TIMESTAMP_TZ and a few behind them, without the gaps between.
+        let known = (ffi::DUCKDB_TYPE_DUCKDB_TYPE_BOOLEAN..=ffi::DUCKDB_TYPE_DUCKDB_TYPE_ARRAY).contains(&self.id)
+            || [ffi::DUCKDB_TYPE_DUCKDB_TYPE_TIME_NS, ffi::DUCKDB_TYPE_DUCKDB_TYPE_SQLNULL].contains(&self.id);
         known && self.children.iter().all(|(_, child)| child.is_decodable())
     }
 }
@@ -123,8 +120,11 @@ impl<'a> Vector<'a> {
         unsafe { self.data.cast::<T>().add(row).read_unaligned() }
     }
 
-    /// The value of a row below the vector's length.
-    pub(super) fn value(&self, row: usize) -> Value {
+    /// The value of a row.
+    ///
+    /// # Safety
+    /// `row` must be below the vector's length.
+    pub(super) unsafe fn value(&self, row: usize) -> Value {
         // SAFETY: the validity mask covers every row of the chunk; a null mask means that all are valid.
         if !self.validity.is_null() && !unsafe { ffi::duckdb_validity_row_is_valid(self.validity, row as u64) } {
             return Value::Null;

@@ -45,12 +45,6 @@ impl Rows {
             .collect()
     }
 
-    /// Rows that the statement inserted, updated or deleted.
-    pub fn rows_changed(&mut self) -> u64 {
-        // SAFETY: the result is alive.
-        unsafe { ffi::duckdb_rows_changed(&raw mut self.result) }
-    }
-
     /// The next rows, some thousand at a time; `None` at the end.
     pub fn next_chunk(&mut self) -> Option<Vec<Vec<Value>>> {
         // SAFETY: a chunk is owned here and destroyed after its values were copied out.
@@ -64,6 +58,7 @@ impl Rows {
                 .zip(&self.types)
                 .map(|(at, logical)| Vector::new(ffi::duckdb_data_chunk_get_vector(chunk, at), logical))
                 .collect();
+            // Every row is below the chunk's size.
             let rows = (0..size).map(|row| vectors.iter().map(|vector| vector.value(row)).collect()).collect();
             drop(vectors);
             ffi::duckdb_destroy_data_chunk(&raw mut chunk);

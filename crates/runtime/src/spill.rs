@@ -1,0 +1,82 @@
+//! The folder for what the engine spills to disk: private, and removed also after a crash.
+//!
+//! A lock of the kernel's on the folder is the sign of life: it is gone with its process, in whatever
+//! container that ran.
+
+use std::fs::{self, DirBuilder, File};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use project::ProjectError;
+
+const PREFIX: &str = "ondatrasql-spill-";
+
+/// A folder of this process's own.
+pub(crate) struct SpillFolder {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl SpillFolder {
+    /// Makes the folder below `temp_root`, after removing those whose processes are gone.
+    pub(crate) fn new(temp_root: &Path) -> Result<Self, ProjectError> {
+        remove_leftovers(temp_root);
+        let mut random = [0; 8];
+        let failed =
+            |cause: String| ProjectError::File { action: "make a folder in", path: temp_root.to_owned(), cause };
+        getrandom::fill(&mut random).map_err(|error| failed(error.to_string()))?;
+        let path = temp_root.join(format!("{PREFIX}{}", types::hex(&random)));
+        let make = || -> std::io::Result<File> {
+            // Only for this user: models' rows may come to lie in it.
+            DirBuilder::new().mode(0o700).create(&path)?;
+            let lock = File::open(&path)?;
+            lock.lock()?;
+            Ok(lock)
+        };
+        let lock = make().map_err(|error| failed(error.to_string()))?;
+        Ok(Self { path, _lock: lock })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for SpillFolder {
+    fn drop(&mut self) {
+        // What stays is removed at the next start.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+fn remove_leftovers(temp_root: &Path) {
+    for entry in fs::read_dir(temp_root).into_iter().flatten().flatten() {
+        let is_ours = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
+        let is_dead = || File::open(entry.path()).is_ok_and(|folder| folder.try_lock().is_ok());
+        if is_ours && is_dead() {
+            // Somebody else may be removing it too, or it belongs to another user.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::{PREFIX, SpillFolder};
+
+    #[test]
+    fn leftovers_go_and_living_folders_stay() {
+        let root = tempfile::tempdir().unwrap();
+        let dead = root.path().join(format!("{PREFIX}dead"));
+        std::fs::create_dir(&dead).unwrap();
+        std::fs::write(dead.join("rows"), "x").unwrap();
+        let first = SpillFolder::new(root.path()).unwrap();
+        let second = SpillFolder::new(root.path()).unwrap();
+        assert!(!dead.exists() && first.path().is_dir() && second.path().is_dir());
+        assert_eq!(std::fs::metadata(first.path()).unwrap().permissions().mode() & 0o777, 0o700);
+        drop((first, second));
+        assert_eq!(std::fs::read_dir(root.path()).unwrap().count(), 0);
+    }
+}
