@@ -32,7 +32,8 @@ struct CommandLine {
 pub(crate) enum Command {
     /// Create a project in this folder
     ///
-    /// Writes configuration, macros, maintenance scripts and a key for the state. Files that exist are kept.
+    /// Writes configuration, macros, maintenance scripts and a key for the state. Files that exist are kept;
+    /// a folder that has a `config/` already is left alone.
     #[command(override_usage = "ondatrasql init [--catalog sqlite|duckdb|postgres]")]
     Init(InitArgs),
     /// Run the models whose inputs or definitions changed
@@ -157,6 +158,9 @@ pub(crate) fn read(words: &[String]) -> Result<Command, CliError> {
     if name == "-h" || name == "--help" {
         return Ok(Command::Help { command: None });
     }
+    if name == "--version" || name == "-V" {
+        return Ok(Command::Version);
+    }
     let asks_for_help = words.iter().skip(1).any(|word| word == "-h" || word == "--help");
     let known = CommandLine::command().find_subcommand(name).is_some();
     let needs_project = known && !matches!(name.as_str(), "help" | "init" | "version");
@@ -230,7 +234,8 @@ fn explain(error: &clap::Error, name: &str) -> CliError {
         }
         ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
             let value = context(ContextKind::InvalidValue);
-            CliError::usage(format!("invalid {flag} value: {value}"), format!("usage: {}", usage_of(name)))
+            let unit = if flag == "--state-wait" { "write a number with a unit, like 30s or 5m; " } else { "" };
+            CliError::usage(format!("invalid {flag} value: {value}"), format!("{unit}usage: {}", usage_of(name)))
         }
         _ => usage(),
     }

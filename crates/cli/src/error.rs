@@ -2,8 +2,12 @@
 
 use std::fmt;
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, ThemeCharacters, ThemeStyles};
+use miette::{
+    GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents, SourceSpan, ThemeCharacters,
+    ThemeStyles,
+};
 use project::ProjectError;
 use runtime::RunError;
 use types::{Code, Diagnose};
@@ -125,13 +129,13 @@ fn plain_layout(text: &str) -> String {
 struct Report {
     message: String,
     help: String,
-    place: Option<(NamedSource<String>, LabeledSpan)>,
+    place: Option<(Source, LabeledSpan)>,
 }
 
 impl Report {
     fn new(context: &str, error: &dyn Diagnose) -> Self {
         let place = error.place().filter(|place| !place.source().is_empty()).map(|place| {
-            let source = NamedSource::new(place.file().display().to_string(), place.source().to_string());
+            let source = Source { name: place.file().display().to_string(), text: Arc::clone(place.source()) };
             let span = place.span();
             (source, LabeledSpan::new_primary_with_span(None, (span.start, span.len().max(1))))
         });
@@ -139,9 +143,32 @@ impl Report {
     }
 }
 
+/// The user's file. Miette counts columns in bytes; people count characters.
+struct Source {
+    name: String,
+    text: Arc<str>,
+}
+
+impl miette::SourceCode for Source {
+    fn read_span<'a>(
+        &'a self,
+        span: &SourceSpan,
+        lines_before: usize,
+        lines_after: usize,
+    ) -> Result<Box<dyn miette::SpanContents<'a> + 'a>, MietteError> {
+        let contents = self.text.as_ref().read_span(span, lines_before, lines_after)?;
+        let start = contents.span().offset();
+        let line_start = self.text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let column = self.text[line_start..start].chars().count();
+        let (data, span, line) = (contents.data(), *contents.span(), contents.line());
+        let named = MietteSpanContents::new_named(self.name.clone(), data, span, line, column, contents.line_count());
+        Ok(Box::new(named))
+    }
+}
+
 /// A place behind the end of an empty line cannot be drawn.
-fn fits((source, label): &(NamedSource<String>, LabeledSpan)) -> bool {
-    label.offset() + label.len() <= source.inner().len()
+fn fits((source, label): &(Source, LabeledSpan)) -> bool {
+    label.offset() + label.len() <= source.text.len()
 }
 
 impl fmt::Debug for Report {

@@ -5,7 +5,7 @@ use model::ColumnDoc;
 use types::{Column, Target, quote};
 
 use crate::MaterializeError;
-use crate::comments::write_comments;
+use crate::comments::{Comments, write_comments};
 use crate::evolution::Evolution;
 use crate::result::{ModelResult, describe, stored_expression, stored_type};
 
@@ -15,8 +15,8 @@ pub struct TableWrite<'a> {
     pub lake: &'a str,
     /// The table.
     pub target: &'a Target,
-    /// Whether the table is there already.
-    pub exists: bool,
+    /// Database and schema of the lake's metadata, quoted.
+    pub metadata: &'a str,
     /// The result.
     pub result: &'a ModelResult,
     /// The table's comment.
@@ -30,8 +30,6 @@ pub struct TableWrite<'a> {
 pub struct Written {
     /// How the table's columns changed.
     pub evolution: Evolution,
-    /// Whether rows were written; not, if the table held exactly the same rows already.
-    pub wrote_rows: bool,
     /// Texts for the user.
     pub warnings: Vec<String>,
 }
@@ -41,19 +39,45 @@ pub struct Written {
 /// A refill with the rows that are already there writes nothing: downstream models then see no change and
 /// skip, however the rows were obtained (decision 0005).
 pub fn write_table(connection: &Connection, write: &TableWrite<'_>) -> Result<Written, MaterializeError> {
-    let mut written = if write.exists { refill(connection, write) } else { create(connection, write) }
-        .map_err(MaterializeError::Write)?;
-    let columns = &write.result.columns;
-    let comments = write_comments(connection, write.lake, write.target, write.description, write.docs, columns);
-    written.warnings.extend(comments.map_err(MaterializeError::Write)?);
+    // Looked up inside the transaction: another tool may have made or dropped the table since planning.
+    let present = existing_columns(connection, &write.target.qualified(write.lake)).map_err(MaterializeError::Write)?;
+    let fresh_table = present.is_none();
+    let mut written = match present {
+        Some(columns) => refill(connection, write, &columns),
+        None => create(connection, write),
+    }
+    .map_err(MaterializeError::Write)?;
+    let comments = Comments {
+        lake: write.lake,
+        metadata: write.metadata,
+        target: write.target,
+        fresh: fresh_table || !written.evolution.is_none(),
+        description: write.description,
+        docs: write.docs,
+    };
+    let warnings = write_comments(connection, &comments, &write.result.columns);
+    written.warnings.extend(warnings.map_err(MaterializeError::Write)?);
     Ok(written)
+}
+
+/// The columns of the table; `None` if there is no such table.
+fn existing_columns(connection: &Connection, table: &str) -> Result<Option<Vec<Column>>, EngineError> {
+    match describe(connection, table) {
+        Ok(columns) => Ok(Some(columns)),
+        Err(EngineError::Sql { class, message, .. })
+            if class.starts_with("Catalog") && message.contains("does not exist") =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 fn create(connection: &Connection, write: &TableWrite<'_>) -> Result<Written, EngineError> {
     let (lake, schema) = (quote(write.lake), quote(&write.target.schema));
     connection.execute(&format!("CREATE SCHEMA IF NOT EXISTS {lake}.{schema}"))?;
     connection.execute(&create_statement(write))?;
-    Ok(Written { wrote_rows: true, ..Written::default() })
+    Ok(Written::default())
 }
 
 fn create_statement(write: &TableWrite<'_>) -> String {
@@ -61,7 +85,7 @@ fn create_statement(write: &TableWrite<'_>) -> String {
     format!("CREATE TABLE {table} AS SELECT {} FROM {}", select_list(&write.result.columns), write.result.table)
 }
 
-fn refill(connection: &Connection, write: &TableWrite<'_>) -> Result<Written, EngineError> {
+fn refill(connection: &Connection, write: &TableWrite<'_>, present: &[Column]) -> Result<Written, EngineError> {
     let table = write.target.qualified(write.lake);
     let stored: Vec<Column> = write
         .result
@@ -69,7 +93,7 @@ fn refill(connection: &Connection, write: &TableWrite<'_>) -> Result<Written, En
         .iter()
         .map(|column| Column { name: column.name.clone(), type_name: stored_type(&column.type_name) })
         .collect();
-    let evolution = Evolution::between(&describe(connection, &table)?, &stored);
+    let evolution = Evolution::between(present, &stored);
     if evolution.is_none() && holds_same_rows(connection, &table, write.result)? {
         return Ok(Written::default());
     }
@@ -80,7 +104,7 @@ fn refill(connection: &Connection, write: &TableWrite<'_>) -> Result<Written, En
         connection.execute(&statement)?;
     }
     let warnings = evolution.warning().into_iter().collect();
-    Ok(Written { evolution, wrote_rows: true, warnings })
+    Ok(Written { evolution, warnings })
 }
 
 fn refill_statements(table: &str, result: &ModelResult) -> [String; 2] {
@@ -145,7 +169,7 @@ mod tests {
             columns.map(|(name, type_name)| Column { name: name.into(), type_name: type_name.into() }).to_vec();
         let result = ModelResult { table: "temp.main.\"tmp_mart_order\"".into(), columns, rows: 0 };
         let write =
-            TableWrite { lake: "lake", target: &target, exists: false, result: &result, description: None, docs: &[] };
+            TableWrite { lake: "lake", target: &target, metadata: "m", result: &result, description: None, docs: &[] };
         assert_eq!(
             create_statement(&write),
             r#"CREATE TABLE "lake"."mart"."order" AS SELECT "id", "to""tal"::DECIMAL(38,0) AS "to""tal" FROM temp.main."tmp_mart_order""#

@@ -329,8 +329,7 @@ impl Reader {
     }
 
     fn value_problem(&mut self, rule: Rule, directive: &Directive, message: impl Into<String>) {
-        let help = format!("see the values of `@{}` in docs/models.md", directive.name);
-        self.find(rule, directive.value_span.clone(), message, help);
+        self.find(rule, directive.value_span.clone(), message, format!("write `-- @{}`", form(&directive.name)));
     }
 
     fn finish(mut self, header: &Header) -> Result<Model, Vec<Finding>> {
@@ -344,6 +343,21 @@ impl Reader {
         let findings = check_compatibility(&self.model, &self.spans);
         self.findings.extend(findings);
         if self.findings.is_empty() { Ok(self.model) } else { Err(self.findings) }
+    }
+}
+
+/// How a directive is written.
+fn form(name: &str) -> &str {
+    match name {
+        "unique_key" => "unique_key: column",
+        "group_key" => "group_key: column, column",
+        "incremental" => "incremental: column",
+        "sorted_by" => "sorted_by: column, column",
+        "partitioned_by" => "partitioned_by: column, year(column), bucket(8, column)",
+        "fetch" => "fetch",
+        "push" => "push: name('argument')",
+        "column" => "column: name = description | tag",
+        other => other,
     }
 }
 

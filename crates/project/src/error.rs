@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use types::{Code, Diagnose, Place};
 
+use crate::init::STATE_KEY;
+
 /// An error in a project's files.
 #[derive(Debug, thiserror::Error)]
 pub enum ProjectError {
@@ -83,6 +85,9 @@ impl Diagnose for ProjectError {
             Self::DotEnv { .. } => "write one `KEY=VALUE` a line".into(),
             Self::CatalogRequired => "it attaches the DuckLake catalog; `ondatrasql init` in an empty folder shows one".into(),
             Self::StateRequired => "it attaches the state; `ondatrasql init` in an empty folder shows one".into(),
+            Self::UndefinedVariable { name, .. } if name == STATE_KEY => format!(
+                "get .env from whoever set up the project; for a state of your own, add `{name}=` and what `openssl rand -base64 32` prints"
+            ),
             Self::UndefinedVariable { name, .. } => format!("add `{name}=…` to .env, or export it"),
             Self::StateKey { .. } => "make one with `openssl rand -base64 32` and put it into .env as ONDATRA_STATE_KEY (a state file that exists opens with its old key only)".into(),
         }

@@ -23,7 +23,7 @@ pub enum CatalogKind {
 }
 
 /// The line of `.env` that holds the state's key.
-const KEY_NAME: &str = "ONDATRA_STATE_KEY";
+pub(crate) const STATE_KEY: &str = "ONDATRA_STATE_KEY";
 
 /// What `config/` is called until it is complete.
 const UNFINISHED: &str = ".config.unfinished/";
@@ -140,7 +140,7 @@ fn create(path: &Path, text: &str, mode: u32) -> std::io::Result<()> {
 /// Makes `.env` with a fresh key, or appends the key's line to one that lacks it.
 fn write_env(path: &Path) -> Result<(), ProjectError> {
     let failed = |error: &std::io::Error| ProjectError::file("write", Path::new(".env"), error);
-    let key_line = format!("{KEY_NAME}={}\n", fresh_key()?);
+    let key_line = format!("{STATE_KEY}={}\n", fresh_key()?);
     let present = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -151,7 +151,7 @@ fn write_env(path: &Path) -> Result<(), ProjectError> {
     };
     let has_key = present.lines().any(|line| {
         let line = line.trim();
-        line.strip_prefix("export ").unwrap_or(line).split_once('=').is_some_and(|(name, _)| name.trim() == KEY_NAME)
+        line.strip_prefix("export ").unwrap_or(line).split_once('=').is_some_and(|(name, _)| name.trim() == STATE_KEY)
     });
     if has_key {
         return Ok(());

@@ -149,6 +149,9 @@ impl Diagnose for RunError {
             Self::Engine(error) => error.help(),
             Self::Model(finding) => finding.help(),
             Self::Config { error, .. } if !error.is_statement_fault() => error.help(),
+            Self::Config { error, place, .. } if place.file().starts_with("config/macros") && error.cleaned().contains("does not exist") => {
+                "tables must exist when a macro is made; name those of the lake in three parts, {{catalog}}.schema.table".into()
+            }
             Self::Config { place, .. } => format!("correct the statement in {}", place.file().display()),
             Self::Catalog { help, .. } | Self::Refused { help, .. } => help.clone(),
             Self::Cycle(cycle) => cycle.help(),

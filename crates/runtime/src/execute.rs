@@ -2,14 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use engine::{Connection, EngineError, Pins, registry_statements};
+use engine::{Pins, registry_statements};
 use jiff::Timestamp;
 use materialize::{MaterializeError, ModelResult, TableWrite, Written, build_result, drop_result, write_table};
 use model::{Extension, LimitWord, Repository, find_limit, find_limit_word, schema_hash};
-use types::{Code, CommitInfo, Decision, RunType, Step, StepStatus, Target, literal, quote};
+use types::{Code, CommitInfo, Decision, RunType, Step, StepStatus, literal, quote};
 
 use crate::git::GitInfo;
-use crate::not_yet::check_supported;
 use crate::planning::PlannedModel;
 use crate::session::current_snapshot;
 use crate::variables::NO_CURSOR;
@@ -40,7 +39,6 @@ pub(crate) fn execute(
     planned: &PlannedModel,
     decision: &Decision,
 ) -> Result<Executed, RunError> {
-    check_supported(&planned.model)?;
     check_limit(planned)?;
     load_extensions(context, planned)?;
     let mut attempt = 1;
@@ -115,12 +113,10 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, decision: &Decision) 
     let failed = |error| statement_error(planned, error);
     let result = build_result(connection, target, model.sql()).map_err(failed)?;
     steps.done("query");
-    // Looked up inside the transaction: another tool may have made or dropped the table since planning.
-    let exists = table_exists(connection, &session.lake, target)?;
     let table_write = TableWrite {
         lake: &session.lake,
         target,
-        exists,
+        metadata: &session.metadata,
         result: &result,
         description: model.description.as_deref(),
         docs: &model.columns,
@@ -135,17 +131,6 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, decision: &Decision) 
     let Written { mut warnings, .. } = written;
     warnings.splice(0..0, planned.warnings.iter().cloned());
     Ok(Executed { run_type, rows: result.rows, warnings })
-}
-
-fn table_exists(connection: &Connection, lake: &str, target: &Target) -> Result<bool, EngineError> {
-    let sql = format!(
-        "SELECT count(*) > 0 FROM duckdb_tables() \
-         WHERE database_name = {} AND lower(schema_name) = {} AND lower(table_name) = {}",
-        literal(lake),
-        literal(&target.schema.to_lowercase()),
-        literal(&target.name.to_lowercase())
-    );
-    Ok(connection.query_value(&sql)?.as_bool() == Some(true))
 }
 
 /// Puts the commit's description into the transaction: for the snapshot, and for the registry, which

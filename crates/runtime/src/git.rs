@@ -89,6 +89,8 @@ mod tests {
 
     #[test]
     fn outside_of_a_repository_nothing_is_known() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(git_info(dir.path()), GitInfo::default());
         assert_eq!(origin_url("[remote \"other\"]\nurl = x"), None);
         assert_eq!(origin_url("[remote \"origin\"]\nurl = git@host:x.git").as_deref(), Some("git@host:x.git"));
     }

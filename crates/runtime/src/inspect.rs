@@ -312,7 +312,7 @@ mod tests {
                 "only one statement at a time",
             ),
             ("PIVOT (FROM z: checkpoint()) ON a", "read-only"),
-            ("PIVOT (SELECT 1 AS a), LATERAL system.main.checkpoint() ON a", "read-only"),
+            ("PIVOT (SELECT * FROM (SELECT 1 AS a) x, LATERAL system.main.checkpoint()) ON a", "read-only"),
             ("UNPIVOT (FROM checkpoint()) ON a", "read-only"),
             ("PIVOT (FROM lake.merge_adjacent_files()) ON a", "read-only"),
             ("SELECT 1 /* x", "not closed"),

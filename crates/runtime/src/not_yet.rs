@@ -1,7 +1,7 @@
 //! What this version parses and validates but cannot run yet. A model that asks for it fails before it
 //! writes anything: half of what it asks for would be worse than nothing.
 
-use model::Model;
+use model::{Model, Written};
 use types::{Code, Kind};
 
 use crate::RunError;
@@ -9,19 +9,21 @@ use crate::RunError;
 /// An error if the model needs something that is not there yet.
 pub(crate) fn check_supported(model: &Model) -> Result<(), RunError> {
     let masked = model.columns.iter().find(|doc| doc.mask().is_some());
+    let first = |written: &[Written<String>]| written.first().map(|written| written.span.clone());
     let missing = [
-        (model.kind != Kind::Table).then(|| format!("kind `{}`", model.kind)),
-        model.fetch.then(|| "@fetch".to_owned()),
-        model.push.is_some().then(|| "@push".to_owned()),
-        masked.map(|doc| format!("masking (column `{}`)", doc.name)),
-        (!model.constraints.is_empty()).then(|| "@constraint".to_owned()),
-        (!model.audits.is_empty()).then(|| "@audit".to_owned()),
-        (!model.warnings.is_empty()).then(|| "@warning".to_owned()),
-        model.incremental.is_some().then(|| "@incremental".to_owned()),
-        (!model.partitioned_by.is_empty()).then(|| "@partitioned_by".to_owned()),
-        (!model.sorted_by.is_empty()).then(|| "@sorted_by".to_owned()),
+        (model.kind != Kind::Table).then(|| (format!("kind `{}`", model.kind), None)),
+        model.fetch.then(|| ("@fetch".to_owned(), None)),
+        model.push.is_some().then(|| ("@push".to_owned(), None)),
+        masked.map(|doc| (format!("masking (column `{}`)", doc.name), Some(doc.span.clone()))),
+        first(&model.constraints).map(|span| ("@constraint".to_owned(), Some(span))),
+        first(&model.audits).map(|span| ("@audit".to_owned(), Some(span))),
+        first(&model.warnings).map(|span| ("@warning".to_owned(), Some(span))),
+        model.incremental.as_ref().map(|cursor| ("@incremental".to_owned(), Some(cursor.column.span.clone()))),
+        (!model.partitioned_by.is_empty()).then(|| ("@partitioned_by".to_owned(), None)),
+        (!model.sorted_by.is_empty()).then(|| ("@sorted_by".to_owned(), None)),
     ];
-    let missing: Vec<String> = missing.into_iter().flatten().collect();
+    let (missing, spans): (Vec<String>, Vec<_>) = missing.into_iter().flatten().unzip();
+    let place = spans.into_iter().flatten().next().unwrap_or(0..0);
     if missing.is_empty() {
         return Ok(());
     }
@@ -29,6 +31,6 @@ pub(crate) fn check_supported(model: &Model) -> Result<(), RunError> {
         code: Code::NotYet,
         message: format!("{} cannot be run by this version yet", missing.join(", ")),
         help: "this version runs models of kind `table` with descriptions and extensions".into(),
-        place: Box::new(model.place(0..0)),
+        place: Box::new(model.place(place)),
     })
 }

@@ -143,7 +143,12 @@ fn shadowed_schema(session: &Session, model: &Model) -> Option<Finding> {
 fn syntax_finding(model: &Model, tree: &Result<SyntaxTree, TreeError>) -> Option<Finding> {
     let Err(TreeError::Syntax { message, offset }) = tree else { return None };
     let place = model.sql_place(offset.unwrap_or(0));
-    Some(Finding::new(Rule::Syntax, place, message.clone(), "correct the SQL; it is DuckDB's dialect"))
+    let help = if model.sql().contains("{{") || model.sql().contains("{%") {
+        "models have no templates: name the table itself, like staging.orders"
+    } else {
+        "correct the SQL; it is DuckDB's dialect"
+    };
+    Some(Finding::new(Rule::Syntax, place, message.clone(), help))
 }
 
 fn known_names(session: &Session, facts: &LakeFacts, targets: &[Target]) -> Names {

@@ -74,6 +74,12 @@ fn not_found(operand: &str, suggestion: Option<String>) -> RunError {
 
 fn closest(name: &str, known: impl Iterator<Item = String>) -> Option<String> {
     let name = name.to_lowercase();
-    let rated = known.map(|other| (strsim::damerau_levenshtein(&name, &other.to_lowercase()), other));
+    let distance = |other: &String| {
+        let other = other.to_lowercase();
+        // A table named without its schema.
+        let bare = other.split_once('.').map_or("", |(_, table)| table);
+        if bare == name { 0 } else { strsim::damerau_levenshtein(&name, &other) }
+    };
+    let rated = known.map(|other| (distance(&other), other));
     rated.min().filter(|(distance, _)| *distance <= 3).map(|(_, other)| other)
 }

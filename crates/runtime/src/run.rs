@@ -13,6 +13,7 @@ use types::{Decision, Reason, RunType, Target};
 
 use crate::execute::{RunContext, execute};
 use crate::git::git_info;
+use crate::not_yet::check_supported;
 use crate::planning::{PlannedModel, decide_run, plan_models, sort};
 use crate::{
     Cancellation, ModelOutcome, Observer, ProjectLock, RunError, RunSummary, Session, SessionOptions, Status,
@@ -155,6 +156,8 @@ impl Turns {
         facts: &mut LakeFacts,
         outcome: &mut ModelOutcome,
     ) -> Result<(), RunError> {
+        // Also for a model that would be skipped: a check that never runs must not look as if it passed.
+        check_supported(&planned.model)?;
         let decision = self.decide(context, planned, facts)?;
         outcome.run_type = Some(decision.run_type);
         outcome.reason = decision.reason.to_string();

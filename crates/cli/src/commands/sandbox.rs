@@ -19,7 +19,7 @@ impl Diagnose for NotYet {
     }
 
     fn help(&self) -> String {
-        "try changes in a copy of the project's folder".into()
+        "try changes in a copy of the project's folder whose config/catalog.sql attaches a lake of its own".into()
     }
 }
 

@@ -200,3 +200,16 @@ fn a_missing_extension_says_where_it_was_looked_for() {
     assert!(stderr.contains("extension `ducklake`") && stderr.contains(&empty.display().to_string()), "{stderr}");
     assert!(stderr.contains("ONDATRA_EXTENSION_DIR") && stderr.contains("internet"), "{stderr}");
 }
+
+#[test]
+fn metadata_under_a_name_of_its_own_is_found() {
+    let project = project();
+    for (at, option) in ["METADATA_SCHEMA 'meta data'", "METADATA_CATALOG 'own_name'"].iter().enumerate() {
+        let attach = format!("ATTACH 'ducklake:duckdb:own{at}.duckdb' AS lake (DATA_PATH 'own{at}.files', {option});");
+        project.write("config/catalog.sql", &attach);
+        project.model("raw/a", "SELECT 1 AS a");
+        project.model("staging/b", "SELECT a FROM raw.a");
+        project.run(&["run"]).success();
+        assert!(project.run(&["run"]).success().stdout.contains("0 ran, 2 skipped"), "{option}");
+    }
+}

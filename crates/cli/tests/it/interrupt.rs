@@ -65,6 +65,8 @@ fn a_second_signal_ends_at_once() {
     signal(&child, "-TERM");
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(!stderr.contains("interrupted"), "it took the time to report: {stderr}");
     project.remove("models/raw/b.sql");
     project.run(&["run"]).success();
 }

@@ -311,9 +311,136 @@ fn a_locked_catalog_is_waited_for() {
     lake.execute(&format!("ATTACH '{}/ducklake.sqlite' AS plain (TYPE sqlite)", project.root().display()));
     lake.execute("BEGIN; CREATE TABLE plain.held (i INTEGER)");
     project.model("raw/a", "SELECT 2 AS a");
-    let mut run = project.command(&["run"]).stdout(Stdio::null()).spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(700));
+    let mut run = project.command(&["run"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(run.stdout.take().unwrap());
+    lines.read_line(&mut String::new()).unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(run.try_wait().unwrap().is_none(), "it waits");
     lake.execute("ROLLBACK");
     assert!(run.wait().unwrap().success());
     assert_eq!(project.rows("FROM raw.a"), "2\n");
+}
+
+#[test]
+fn places_are_right_behind_any_character() {
+    let project = project();
+    project.model("raw/a", "SELECT 'ééééééééé' x y");
+    let output = project.run(&["run"]).failure(1);
+    assert!(output.stderr.contains("models/raw/a.sql:1:22"), "{}", output.stderr);
+    project.model("raw/a", "SELECT 'ééééééééé' AS x,\n  'é' || nope");
+    let output = project.run(&["run"]).failure(1);
+    assert!(output.stderr.contains("models/raw/a.sql:2:10"), "{}", output.stderr);
+    project.write("config/settings.sql", "SET VARIABLE x = 'ééééééééé' y");
+    let output = project.run(&["run"]).failure(1);
+    assert!(output.stderr.contains("config/settings.sql:1:30"), "{}", output.stderr);
+}
+
+#[test]
+fn data_in_an_error_does_not_decide_what_kind_of_error_it_is() {
+    let project = project();
+    project.model("raw/a", "SELECT 'Conflict on schedule: database is locked'::INTEGER AS a");
+    project.model("raw/b", "SELECT error('database has been invalidated') AS a");
+    project.model("raw/c", "SELECT 1 AS a");
+    let output = project.run(&["run"]).failure(1);
+    assert!(output.stdout.contains("[OK] raw.c") && !output.stderr.contains("another writer"), "{}", output.stderr);
+}
+
+#[test]
+fn a_model_is_one_select() {
+    let project = project();
+    project.model("raw/ok", "SELECT 1 AS a");
+    for (sql, expected) in [
+        ("CREATE TABLE x AS SELECT 1", "a model is one SELECT, not CREATE"),
+        ("INSERT INTO raw.ok VALUES (2)", "a model is one SELECT, not INSERT"),
+        ("SELECT 1 AS a$b$; CREATE TABLE lake.main.smuggled AS SELECT '$b$'", "2 SQL statements"),
+        ("SELECT * FROM {{ ref('ok') }}", "models have no templates"),
+    ] {
+        project.model("raw/bad", sql);
+        let output = project.run(&["run"]).failure(1);
+        assert!(output.stderr.contains(expected), "{sql}: {}", output.stderr);
+    }
+    assert_eq!(project.rows("SELECT count(*) FROM duckdb_tables() WHERE database_name = 'lake'"), "0\n");
+}
+
+#[test]
+fn what_cannot_run_yet_fails_a_model_that_would_be_skipped_too() {
+    let project = project();
+    project.model("raw/a", "SELECT 1 AS a");
+    project.run(&["run"]).success();
+    project.model("raw/a", "-- @description: x\n-- @audit: row_count(>=, 100)\nSELECT 1 AS a");
+    let output = project.run(&["run"]).failure(1);
+    assert!(output.stderr.contains("@audit cannot be run by this version yet"), "{}", output.stderr);
+    assert!(output.stderr.contains("models/raw/a.sql:2:12"), "{}", output.stderr);
+}
+
+#[test]
+fn a_source_that_cannot_be_opened_fails_only_those_who_read_it() {
+    let project = project();
+    project.write("config/sources.sql", "ATTACH 'gone.sqlite' AS shop (TYPE sqlite, READ_ONLY);");
+    project.model("raw/a", "-- @description: d\n-- @column: a = the a\nSELECT 1 AS a");
+    project.model("raw/b", "SELECT * FROM shop.main.orders");
+    let output = project.run(&["run"]).failure(1);
+    assert!(output.stdout.contains("[OK] raw.a") && output.stdout.contains("[FAILED] raw.b"), "{}", output.stdout);
+}
+
+#[test]
+fn comments_are_written_once_and_again_when_they_change() {
+    let project = project();
+    let comments = "SELECT t.comment || '/' || c.comment FROM duckdb_tables() t JOIN duckdb_columns() c USING (table_name) \
+                    WHERE t.database_name = 'lake' AND c.database_name = 'lake' AND table_name = 'a'";
+    let model = |table: &str, column: &str, sql: &str| {
+        project.model("raw/a", &format!("-- @description: {table}\n-- @column: A = {column}\n{sql}"));
+        project.run(&["run"]).success();
+        project.rows(comments)
+    };
+    assert_eq!(model("t1", "c1", "SELECT 1 AS a"), "t1/c1\n");
+    assert_eq!(model("t2", "c1", "SELECT 2 AS a"), "t2/c1\n");
+    assert_eq!(model("t2", "c1", "SELECT 'text' AS a"), "t2/c1\n", "a column made anew gets its comment again");
+    let altered =
+        "SELECT count(*) FROM (SELECT unnest(map_keys(changes)) AS k FROM lake.snapshots()) WHERE k = 'tables_altered'";
+    let before = project.rows(altered);
+    assert_eq!(model("t2", "c1", "SELECT 'other' AS a"), "t2/c1\n");
+    assert_eq!(project.rows(altered), before, "an equal comment is not written");
+    project.model("raw/a", "-- @column: nope = x\nSELECT 'third' AS a");
+    assert!(project.run(&["run"]).success().stdout.contains("WARN: @column nope: the model has no such column"));
+}
+
+#[test]
+fn extensions_are_loaded_or_say_why_not() {
+    let project = project();
+    project.model("raw/a", "-- @extension: json\nSELECT 1 AS a");
+    project.run(&["run"]).success();
+    project.model("raw/a", "-- @extension: no_such FROM '/nowhere'\nSELECT 2 AS a");
+    let output = project.run(&["run"]).failure(1);
+    assert!(
+        output.stderr.contains("load extension no_such: ") && output.stderr.contains("install it: "),
+        "{}",
+        output.stderr
+    );
+    project.model("raw/a", "-- @extension: Bad;\nSELECT 2 AS a");
+    assert!(project.run(&["run"]).failure(1).stderr.contains("invalid extension"));
+}
+
+#[test]
+fn limit_is_found_wherever_it_stands_and_only_where_it_is_a_clause() {
+    let project = project();
+    project.model("raw/a", "SELECT 1 AS a");
+    project.run(&["run"]).success();
+    for sql in [
+        "SELECT a FROM raw.a LIMIT ALL",
+        "SELECT a FROM raw.a FETCH FIRST 3 ROWS ONLY",
+        "WITH x AS (SELECT a FROM raw.a LIMIT 1) SELECT * FROM x",
+        "SELECT (SELECT a FROM raw.a LIMIT 1) AS a",
+        "SELECT 1 AS a WHERE EXISTS (FROM raw.a LIMIT 1)",
+        "SELECT a FROM raw.a UNION ALL (SELECT a FROM raw.a LIMIT 1)",
+        "SELECT a FROM raw.a LIMIT 1 OFFSET 2",
+    ] {
+        project.model("raw/b", sql);
+        let output = project.run(&["run", "raw.b"]).failure(1);
+        assert!(output.stderr.contains("LIMIT is not allowed in pipeline models"), "{sql}: {}", output.stderr);
+    }
+    project.model("raw/b", "SELECT a FROM raw.a OFFSET 2");
+    assert!(project.run(&["run", "raw.b"]).failure(1).stderr.contains("OFFSET is not allowed in pipeline models"));
+    project.model("raw/b", "SELECT 'LIMIT 1' AS \"limit\", a AS \"offset\" FROM raw.a USING SAMPLE 10 ROWS -- LIMIT 1");
+    project.run(&["run", "raw.b"]).success();
 }

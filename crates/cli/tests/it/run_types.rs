@@ -303,3 +303,42 @@ fn what_has_no_syntax_tree_is_never_taken_for_unchanged() {
         assert!(found[name].ends_with("dep changed: ext.t"), "{name}: {}", found[name]);
     }
 }
+
+#[test]
+fn a_gap_in_the_history_is_no_proof_of_no_change() {
+    let project = project();
+    let lake = Lake::open(&project);
+    lake.execute("CREATE SCHEMA ext; CREATE TABLE ext.t AS SELECT 1 AS id");
+    project.model("staging/b", "SELECT id FROM ext.t");
+    decisions(&project);
+    lake.execute("INSERT INTO ext.t VALUES (2)");
+    let inserted = lake.number("SELECT max(snapshot_id) FROM lake.snapshots()");
+    lake.execute("CREATE TABLE ext.other AS SELECT 1 AS id");
+    lake.execute(&format!("CALL ducklake_expire_snapshots('lake', versions => [{inserted}])"));
+    assert_decisions(&project, &[("staging.b", "full: unverifiable dep: ext.t")]);
+    assert_eq!(project.rows("SELECT count(*) FROM staging.b"), "2\n");
+}
+
+#[test]
+fn macros_that_another_tool_keeps_in_the_lake_are_followed() {
+    let project = project();
+    let lake = Lake::open(&project);
+    lake.execute("CREATE SCHEMA ext; CREATE TABLE ext.t AS SELECT 1 AS id");
+    lake.execute("CREATE MACRO lake.main.top_id() AS (SELECT max(id) FROM lake.ext.t)");
+    project.model("staging/b", "SELECT top_id() AS id");
+    decisions(&project);
+    lake.execute("INSERT INTO ext.t VALUES (2)");
+    assert_decisions(&project, &[("staging.b", "full: dep changed: ext.t")]);
+}
+
+#[test]
+fn a_damaged_record_fails_its_model_alone() {
+    let project = project();
+    let lake = Lake::open(&project);
+    project.model("raw/a", "SELECT 1 AS id");
+    project.model("raw/b", "SELECT 2 AS id");
+    decisions(&project);
+    lake.execute("UPDATE main._ondatra_registry SET commit_info = NULL WHERE target = 'raw.a'");
+    let output = project.run(&["run"]).failure(1);
+    assert!(output.stdout.contains("[FAILED] raw.a\n") && output.stdout.contains("[SKIP] raw.b"), "{}", output.stdout);
+}

@@ -9,7 +9,7 @@
 --   Quack         many, on many machines    the server (a DuckDB server)
 --
 -- Changing the line below starts a new, empty state: what still waits in the old
--- push queue stays there. Let it drain first: ondatrasql queue shows it.
+-- push queue stays there. Let it drain first.
 
 -- Without the key in .env this file cannot be opened again.
 ATTACH 'state.duckdb' AS state (ENCRYPTION_KEY '${ONDATRA_STATE_KEY}');
@@ -25,8 +25,7 @@ ATTACH 'state.duckdb' AS state (ENCRYPTION_KEY '${ONDATRA_STATE_KEY}');
 
 
 -- ---- Quack ----------------------------------------------------------------
--- A DuckDB server. One machine serves the state file: ondatrasql state serve
--- prints the line for the workers. The token has at least 16 characters.
+-- A DuckDB server: one machine serves the state file to the workers. The token has at least 16 characters.
 --
 -- INSTALL quack;
 -- LOAD quack;

@@ -1,4 +1,4 @@
--- ondatrasql checkpoint: all maintenance in one go, for a nightly job. The order
+-- checkpoint: all maintenance in one go, for a nightly job. The order
 -- matters: rows become files first, then what is old is forgotten, so that merge
 -- and rewrite spend no time on it, and files go last. Each step has a script of
 -- its own in this folder, which says more about it.

@@ -1,4 +1,4 @@
--- ondatrasql cleanup: deletes data files that no snapshot needs any more, once
+-- cleanup: deletes data files that no snapshot needs any more, once
 -- they have been unneeded for 7 days. Queries that still read them would fail,
 -- so leave more time than your longest query takes.
 --

@@ -1,6 +1,5 @@
--- ondatrasql expire: forgets snapshots older than 30 days, which ends time travel
--- to them. Those that a model or the push queue still needs are kept, and the
--- command says for whom. The data files of the others stay until cleanup.
+-- expire: forgets snapshots older than 30 days, which ends time travel
+-- to them. Their data files stay until cleanup.
 --
 -- To see what would go:
 --   CALL ducklake_expire_snapshots('lake', older_than => now() - INTERVAL 30 DAY, dry_run => true);

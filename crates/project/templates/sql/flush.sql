@@ -1,4 +1,4 @@
--- ondatrasql flush: writes rows that are still inlined in the metadata catalog
+-- flush: writes rows that are still inlined in the metadata catalog
 -- to Parquet files. Without data inlining there are none.
 --
 -- The scripts in this folder call the lake by its alias: change 'lake' here if

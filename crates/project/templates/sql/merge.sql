@@ -1,4 +1,4 @@
--- ondatrasql merge: joins small adjacent data files to larger ones, as many small
+-- merge: joins small adjacent data files to larger ones, as many small
 -- runs leave them. No snapshot is lost. The old files stay until cleanup.
 --
 -- For one table, or a few files at a time:

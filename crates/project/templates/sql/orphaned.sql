@@ -1,4 +1,4 @@
--- ondatrasql orphaned: deletes files in the data path that the lake does not know,
+-- orphaned: deletes files in the data path that the lake does not know,
 -- as a run leaves them that was killed. Only those older than 7 days: a run that
 -- is under way has files, too, that the lake does not know yet.
 --

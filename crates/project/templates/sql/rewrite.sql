@@ -1,4 +1,4 @@
--- ondatrasql rewrite: rewrites data files of which many rows have been deleted.
+-- rewrite: rewrites data files of which many rows have been deleted.
 -- With data inlining on, run flush first.
 --
 -- For one table, or from another share of deleted rows on (0.95 by default):
