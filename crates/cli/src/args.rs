@@ -42,7 +42,10 @@ pub(crate) enum Command {
     ///   ondatrasql run
     ///   ondatrasql run staging.orders
     ///   ondatrasql run models/staging/orders.sql
-    #[command(override_usage = "ondatrasql run [<model>] [--state-wait <duration>]", verbatim_doc_comment)]
+    #[command(
+        override_usage = "ondatrasql run [<model>] [--full-refresh [--yes]] [--state-wait <duration>]",
+        verbatim_doc_comment
+    )]
     Run(RunArgs),
     /// Try a run against a copy of the lake (not in this version)
     #[command(override_usage = "ondatrasql sandbox [<model>]")]
@@ -106,6 +109,12 @@ enum CatalogArg {
 pub(crate) struct RunArgs {
     /// Target (schema.table) or path of a .sql file
     pub(crate) model: Option<String>,
+    /// Rebuild the model from its query; rows that the query does not give any more are lost
+    #[arg(long, requires = "model")]
+    pub(crate) full_refresh: bool,
+    /// Answer yes to the question whether to lose them
+    #[arg(long, requires = "full_refresh")]
+    pub(crate) yes: bool,
     /// How long to wait while another run of the project is active, like 30s or 5m
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = crate::duration::parse)]
     pub(crate) state_wait: std::time::Duration,

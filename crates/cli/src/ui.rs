@@ -59,6 +59,17 @@ impl Ui {
         let _ = written;
     }
 
+    /// Asks on the terminal; `None` without one.
+    pub(crate) fn ask(&self, question: &str) -> Option<bool> {
+        if !io::stdin().is_terminal() || !io::stderr().is_terminal() || self.json {
+            return None;
+        }
+        let mut answer = String::new();
+        let asked = write!(io::stderr(), "{} [y/N] ", self.redact(question)).and_then(|()| io::stderr().flush());
+        asked.and_then(|()| io::stdin().read_line(&mut answer)).ok()?;
+        Some(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+    }
+
     /// Writes an error's text to stderr.
     pub(crate) fn error_text(&self, text: &str) {
         // Nobody is left to be told.

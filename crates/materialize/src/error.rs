@@ -24,6 +24,44 @@ pub enum MaterializeError {
         /// The first value that does not fit.
         value: String,
     },
+    /// A key column is not in the output.
+    #[error("{directive} column \"{key}\" is not in the model output (available columns: {})", available.join(", "))]
+    KeyMissing {
+        /// The directive that names it.
+        directive: &'static str,
+        /// The column.
+        key: String,
+        /// The output's columns.
+        available: Vec<String>,
+    },
+    /// A key column is NULL somewhere.
+    #[error("{rows} row(s) have NULL in {} column(s) [{}] — {} must not be NULL", directive.trim_start_matches('@'), keys.join(", "), if *directive == "@unique_key" { "unique keys" } else { "group keys" })]
+    KeyNull {
+        /// Rows.
+        rows: i64,
+        /// The directive that names them.
+        directive: &'static str,
+        /// The columns.
+        keys: Vec<String>,
+    },
+    /// A unique key repeats.
+    #[error("{values} unique_key value(s) occur more than once in column {key}: {}", sample.join(", "))]
+    KeyRepeated {
+        /// Values that repeat.
+        values: i64,
+        /// The column.
+        key: String,
+        /// Some of the values.
+        sample: Vec<String>,
+    },
+    /// A rebuild would lose rows that no query gives again.
+    #[error("{rows} rows would be dropped by a rebuild, for example: {}", sample.join("; "))]
+    RowsWouldBeDropped {
+        /// Rows.
+        rows: i64,
+        /// Some of them.
+        sample: Vec<String>,
+    },
     /// A column whose name belongs to the runtime.
     #[error("column `{column}`: names that begin with `__ondatra_` are reserved for the runtime")]
     ReservedColumn {
@@ -67,6 +105,8 @@ impl Diagnose for MaterializeError {
     fn code(&self) -> Code {
         match self {
             Self::Query(error) | Self::Write(error) => error.code(),
+            Self::KeyMissing { .. } | Self::KeyNull { .. } | Self::KeyRepeated { .. } => Code::Key,
+            Self::RowsWouldBeDropped { .. } => Code::RowsWouldBeDropped,
             Self::Inexact { .. } | Self::UnsupportedType { .. } | Self::ReservedColumn { .. } => Code::Sql,
         }
     }
@@ -74,6 +114,16 @@ impl Diagnose for MaterializeError {
     fn help(&self) -> String {
         match self {
             Self::Query(error) | Self::Write(error) => error.help(),
+            Self::KeyMissing { key, .. } => format!("select `{key}` in the model, or name another key"),
+            Self::KeyNull { .. } => {
+                "filter these rows out in the model, or give the key a value with coalesce()".into()
+            }
+            Self::KeyRepeated { key, .. } => format!(
+                "keep one row for each `{key}` in the model, for example QUALIFY row_number() OVER (PARTITION BY {key} ORDER BY …) = 1"
+            ),
+            Self::RowsWouldBeDropped { .. } => {
+                "to rebuild the table all the same and lose them: run the model with --full-refresh".into()
+            }
             Self::ReservedColumn { column } => format!("give `{column}` another name in the model"),
             Self::Inexact { column, .. } => {
                 format!("cast `{column}` in the model to a type that holds it, for example VARCHAR")

@@ -1,7 +1,7 @@
 //! What differs between a result's columns and its table's, and the statements that make them equal
-//! (chapter 02 §5) for a table whose rows are all replaced.
+//! (chapter 02 §5): for a table whose rows are all replaced, and for one whose rows stay.
 
-use types::{Column, RunType, quote};
+use types::{Column, Kind, RunType, quote};
 
 /// Differences between the result and the table. Names compare without case.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -43,11 +43,21 @@ impl Evolution {
         *self == Self::default()
     }
 
-    /// The run type that such a change is reported as for kind `table`; `None` where it stays as decided.
-    pub fn reported_run_type(&self) -> Option<RunType> {
+    /// The same without columns of these names.
+    pub(crate) fn without(mut self, names: &[&str]) -> Self {
+        let own = |name: &str| names.iter().any(|own| own.eq_ignore_ascii_case(name));
+        self.added.retain(|column| !own(&column.name));
+        self.dropped.retain(|column| !own(&column.name));
+        self.retyped.retain(|(column, _)| !own(&column.name));
+        self.respelled.retain(|(_, name)| !own(name));
+        self
+    }
+
+    /// The run type that such a change is reported as (chapter 02 §5.2); `None` where it stays as decided.
+    pub fn reported_run_type(&self, kind: Kind) -> Option<RunType> {
         let destructive =
             !self.dropped.is_empty() || self.retyped.iter().any(|(old, new)| !promotable(&old.type_name, new));
-        if destructive {
+        if destructive && kind == Kind::Table {
             return Some(RunType::Full);
         }
         (!self.is_none()).then_some(RunType::Incremental)
@@ -72,6 +82,32 @@ impl Evolution {
         statements.extend(self.retyped.iter().map(|(old, new)| add(&old.name, new)));
         statements.extend(self.retyped.iter().map(|(old, _)| drop(&doomed(&old.name))));
         statements.extend(self.dropped.iter().map(|column| drop(&column.name)));
+        statements
+    }
+
+    /// The statements for a table whose rows stay: values are cast to their new type, and become NULL where
+    /// they cannot be. `SET DATA TYPE` is not used: after a read of the table it may kill the engine (engine
+    /// facts).
+    pub(crate) fn keeping_statements(&self, table: &str) -> Vec<String> {
+        let moved = |name: &str| quote(&format!("__ondatra_new_{name}"));
+        let alter = |change: String| format!("ALTER TABLE {table} {change}");
+        let mut statements = Vec::new();
+        for (from, to) in &self.respelled {
+            // Two steps, because the engine sees no difference between two spellings of one name.
+            statements.push(alter(format!("RENAME COLUMN {} TO {}", quote(from), moved(to))));
+            statements.push(alter(format!("RENAME COLUMN {} TO {}", moved(to), quote(to))));
+        }
+        for column in &self.added {
+            statements.push(alter(format!("ADD COLUMN {} {}", quote(&column.name), column.type_name)));
+        }
+        for (old, new) in &self.retyped {
+            let (name, moved) = (quote(&old.name), moved(&old.name));
+            statements.push(alter(format!("ADD COLUMN {moved} {new}")));
+            statements.push(format!("UPDATE {table} SET {moved} = TRY_CAST({name} AS {new})"));
+            statements.push(alter(format!("DROP COLUMN {name}")));
+            statements.push(alter(format!("RENAME COLUMN {moved} TO {name}")));
+        }
+        statements.extend(self.dropped.iter().map(|column| alter(format!("DROP COLUMN {}", quote(&column.name)))));
         statements
     }
 
@@ -113,7 +149,7 @@ fn promotable(old: &str, new: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use types::{Column, RunType};
+    use types::{Column, Kind, RunType};
 
     use super::Evolution;
 
@@ -127,7 +163,7 @@ mod tests {
         assert!(Evolution::between(&table, &columns(&[("id", "BIGINT"), ("a", "INTEGER")])).is_none());
         let respelled = Evolution::between(&table, &columns(&[("ID", "BIGINT"), ("a", "INTEGER")]));
         assert_eq!(respelled.warning().as_deref(), Some("schema evolution: renamed id → ID"));
-        assert_eq!(respelled.reported_run_type(), Some(RunType::Incremental));
+        assert_eq!(respelled.reported_run_type(Kind::Table), Some(RunType::Incremental));
     }
 
     #[test]
@@ -135,14 +171,29 @@ mod tests {
         let table = columns(&[("a", "INTEGER"), ("b", "VARCHAR")]);
         let change = |list: &[(&str, &str)]| Evolution::between(&table, &columns(list));
         assert_eq!(
-            change(&[("a", "INTEGER"), ("b", "VARCHAR"), ("c", "DATE")]).reported_run_type(),
+            change(&[("a", "INTEGER"), ("b", "VARCHAR"), ("c", "DATE")]).reported_run_type(Kind::Table),
             Some(RunType::Incremental)
         );
-        assert_eq!(change(&[("a", "BIGINT"), ("b", "VARCHAR")]).reported_run_type(), Some(RunType::Incremental));
-        assert_eq!(change(&[("a", "SMALLINT"), ("b", "VARCHAR")]).reported_run_type(), Some(RunType::Full));
+        assert_eq!(
+            change(&[("a", "BIGINT"), ("b", "VARCHAR")]).reported_run_type(Kind::Table),
+            Some(RunType::Incremental)
+        );
+        assert_eq!(change(&[("a", "SMALLINT"), ("b", "VARCHAR")]).reported_run_type(Kind::Table), Some(RunType::Full));
         let all = change(&[("a", "DOUBLE"), ("c", "DATE")]);
-        assert_eq!(all.reported_run_type(), Some(RunType::Full));
+        assert_eq!(all.reported_run_type(Kind::Table), Some(RunType::Full));
         assert_eq!(all.warning().as_deref(), Some("schema evolution: + c (DATE); - b; a: INTEGER → DOUBLE"));
+        assert_eq!(all.reported_run_type(Kind::Merge), Some(RunType::Incremental));
+        assert_eq!(
+            all.keeping_statements("t"),
+            [
+                "ALTER TABLE t ADD COLUMN \"c\" DATE",
+                "ALTER TABLE t ADD COLUMN \"__ondatra_new_a\" DOUBLE",
+                "UPDATE t SET \"__ondatra_new_a\" = TRY_CAST(\"a\" AS DOUBLE)",
+                "ALTER TABLE t DROP COLUMN \"a\"",
+                "ALTER TABLE t RENAME COLUMN \"__ondatra_new_a\" TO \"a\"",
+                "ALTER TABLE t DROP COLUMN \"b\"",
+            ]
+        );
         assert_eq!(
             all.statements("t"),
             [

@@ -6,10 +6,16 @@
 mod comments;
 mod error;
 mod evolution;
+mod keys;
+mod lossless;
+mod merge;
+mod refill;
 mod result;
-mod table;
+mod scd2;
+mod tracked;
+mod write;
 
 pub use error::MaterializeError;
 pub use evolution::Evolution;
 pub use result::{ModelResult, build_result, drop_result};
-pub use table::{TableWrite, Written, write_table};
+pub use write::{KindWrite, Rebuild, RetypedKey, WriteRequest, Written, write_model};

@@ -17,6 +17,35 @@ pub struct ModelResult {
     pub rows: i64,
 }
 
+impl ModelResult {
+    /// The columns as the lake stores them.
+    pub(crate) fn stored_columns(&self) -> Vec<Column> {
+        let stored = |column: &Column| Column { name: column.name.clone(), type_name: stored_type(&column.type_name) };
+        self.columns.iter().map(stored).collect()
+    }
+
+    /// Without the columns whose names belong to the runtime.
+    pub(crate) fn without(&self, names: &[&str]) -> Self {
+        let own = |column: &&Column| !names.iter().any(|name| column.name.eq_ignore_ascii_case(name));
+        Self { table: self.table.clone(), columns: self.columns.iter().filter(own).cloned().collect(), rows: self.rows }
+    }
+
+    /// With columns added, as a temporary table of its own beside this one; dropped with the transaction's
+    /// result by the next run of the model.
+    pub(crate) fn extended(
+        &self,
+        connection: &Connection,
+        source: &str,
+        added: &[Column],
+    ) -> Result<Self, EngineError> {
+        let table = format!("{}_written\"", self.table.trim_end_matches('"'));
+        connection
+            .execute(&format!("CREATE OR REPLACE TEMP TABLE {} AS {source}", table.trim_start_matches("temp.main.")))?;
+        let columns = self.columns.iter().chain(added).cloned().collect();
+        Ok(Self { table, columns, rows: self.rows })
+    }
+}
+
 /// Runs a model's SQL into its temporary table.
 pub fn build_result(connection: &Connection, target: &Target, sql: &str) -> Result<ModelResult, MaterializeError> {
     let table = format!("temp.main.{}", quote(&target.temp_name()));
@@ -37,9 +66,13 @@ pub fn build_result(connection: &Connection, target: &Target, sql: &str) -> Resu
     Ok(result)
 }
 
-/// Drops the temporary table, if it is there.
+/// Drops the temporary tables of a model's run, if they are there.
 pub fn drop_result(connection: &Connection, target: &Target) -> Result<(), EngineError> {
-    connection.execute(&format!("DROP TABLE IF EXISTS temp.main.{}", quote(&target.temp_name())))
+    let name = target.temp_name();
+    for table in [name.clone(), format!("{name}_written"), format!("{name}_keys")] {
+        connection.execute(&format!("DROP TABLE IF EXISTS temp.main.{}", quote(&table)))?;
+    }
+    Ok(())
 }
 
 /// The columns of a table, in order.

@@ -22,6 +22,8 @@ pub struct ModelFacts<'a> {
 pub struct LastCommit {
     /// Hash of the definition that made it.
     pub hash: String,
+    /// Kind it was written as.
+    pub kind: String,
     /// What it depended on, as recorded.
     depends: Option<Value>,
     /// The snapshot at which it read its sources; without it nothing can be verified.
@@ -41,7 +43,7 @@ impl LastCommit {
     pub fn read(model: &str, json: &str) -> Result<Self, DecisionError> {
         let info: CommitInfo = serde_json::from_str(json)
             .map_err(|error| DecisionError { model: model.to_owned(), cause: error.to_string() })?;
-        Ok(Self { hash: info.sql_hash, depends: info.depends, read_snapshot: info.read_snapshot })
+        Ok(Self { hash: info.sql_hash, kind: info.kind, depends: info.depends, read_snapshot: info.read_snapshot })
     }
 }
 

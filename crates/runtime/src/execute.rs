@@ -4,9 +4,12 @@ use std::time::{Duration, Instant};
 
 use engine::{Pins, registry_statements};
 use jiff::Timestamp;
-use materialize::{MaterializeError, ModelResult, TableWrite, Written, build_result, drop_result, write_table};
-use model::{Extension, LimitWord, Repository, find_limit, find_limit_word, schema_hash};
-use types::{Code, CommitInfo, Decision, RunType, Step, StepStatus, literal, quote};
+use materialize::{
+    Evolution, KindWrite, MaterializeError, ModelResult, Rebuild, WriteRequest, Written, build_result, drop_result,
+    write_model,
+};
+use model::{Extension, LimitWord, Model, Repository, find_limit, find_limit_word, schema_hash};
+use types::{Code, Column, CommitInfo, Decision, Kind, Reason, RunType, Step, StepStatus, literal, quote};
 
 use crate::git::GitInfo;
 use crate::planning::PlannedModel;
@@ -25,25 +28,48 @@ pub(crate) struct RunContext<'a> {
     pub git: &'a GitInfo,
 }
 
+/// What a run is to do with a model.
+pub(crate) struct Task {
+    /// What and why.
+    pub decision: Decision,
+    /// Whether the rows that are there are replaced.
+    pub rebuild: Rebuild,
+}
+
+impl Task {
+    /// The rebuild that a decision means, given the kind of the last commit (chapter 02 §5.4).
+    pub(crate) fn new(decision: Decision, kind: Kind, last_kind: Option<&str>) -> Self {
+        let rebuild = match (kind, last_kind) {
+            _ if decision.reason == Reason::FullRefresh => Rebuild::Yes,
+            (Kind::Table, None | Some("table" | "tracked")) => Rebuild::No,
+            (kind, Some(last)) if last == kind.as_str() => {
+                let refills = kind == Kind::Tracked && decision.run_type == RunType::Backfill;
+                if refills { Rebuild::Yes } else { Rebuild::No }
+            }
+            // What these kinds hold is in their query's sources.
+            (_, Some("table" | "tracked")) => Rebuild::Yes,
+            // The others, and a table that no commit tells about, may hold what no query gives again.
+            _ => Rebuild::IfLossless,
+        };
+        Self { decision, rebuild }
+    }
+}
+
 /// What a committed run of a model did.
 pub(crate) struct Executed {
-    /// The run type as reported: a change of columns may alter it (chapter 02 §5.2).
-    pub run_type: RunType,
+    /// What was done and why, as reported: a change of columns may alter it (chapter 02 §5.2).
+    pub decision: Decision,
     pub rows: i64,
     pub warnings: Vec<String>,
 }
 
 /// Runs a model and commits it, or leaves no trace of it.
-pub(crate) fn execute(
-    context: &RunContext<'_>,
-    planned: &PlannedModel,
-    decision: &Decision,
-) -> Result<Executed, RunError> {
+pub(crate) fn execute(context: &RunContext<'_>, planned: &PlannedModel, task: &Task) -> Result<Executed, RunError> {
     check_limit(planned)?;
     load_extensions(context, planned)?;
     let mut attempt = 1;
     loop {
-        let result = try_once(context, planned, decision);
+        let result = try_once(context, planned, task);
         // The model's own error counts, not what may go wrong while cleaning up after it.
         let dropped = drop_result(&context.session.connection, planned.target());
         match result {
@@ -84,13 +110,12 @@ fn pause(attempt: u32) -> Duration {
     Duration::from_millis(20 * 2_u64.pow(attempt) + jitter)
 }
 
-fn try_once(context: &RunContext<'_>, planned: &PlannedModel, decision: &Decision) -> Result<Executed, Failure> {
+fn try_once(context: &RunContext<'_>, planned: &PlannedModel, task: &Task) -> Result<Executed, Failure> {
     let connection = &context.session.connection;
     context.cancellation.check()?;
     connection.execute(NO_CURSOR)?;
     connection.execute("BEGIN")?;
-    let written =
-        context.cancellation.interruptible(connection.interrupt_handle(), || write(context, planned, decision));
+    let written = context.cancellation.interruptible(connection.interrupt_handle(), || write(context, planned, task));
     let committed = written.and_then(|executed| {
         context.cancellation.check()?;
         connection.execute("COMMIT")?;
@@ -105,7 +130,7 @@ fn try_once(context: &RunContext<'_>, planned: &PlannedModel, decision: &Decisio
 }
 
 /// Everything between BEGIN and COMMIT.
-fn write(context: &RunContext<'_>, planned: &PlannedModel, decision: &Decision) -> Result<Executed, Failure> {
+fn write(context: &RunContext<'_>, planned: &PlannedModel, task: &Task) -> Result<Executed, Failure> {
     let (session, model) = (context.session, &planned.model);
     let (connection, target) = (&session.connection, planned.target());
     let mut steps = Steps::begin();
@@ -113,24 +138,59 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, decision: &Decision) 
     let failed = |error| statement_error(planned, error);
     let result = build_result(connection, target, model.sql()).map_err(failed)?;
     steps.done("query");
-    let table_write = TableWrite {
+    let kind = kind_write(model);
+    let request = WriteRequest {
         lake: &session.lake,
-        target,
         metadata: &session.metadata,
+        target,
+        kind: &kind,
+        rebuild: task.rebuild,
+        read_snapshot,
         result: &result,
         description: model.description.as_deref(),
         docs: &model.columns,
     };
-    let written = write_table(connection, &table_write).map_err(failed)?;
+    let written = write_model(connection, &request).map_err(failed)?;
     steps.done("write");
-    let run_type = written.evolution.reported_run_type().unwrap_or(decision.run_type);
-    let info = commit_info(context, planned, run_type, &result, read_snapshot, steps);
+    let (decision, evolved) = reported(task, model.kind, &written);
+    let info = commit_info(
+        context,
+        planned,
+        &Run { decision: &decision, result: &result, read_snapshot, rows: written.rows },
+        steps,
+    );
     // Plain data with text keys: it cannot fail to serialize.
     let commit_info = serde_json::to_string(&info).unwrap_or_default();
     record(session, planned, &commit_info)?;
-    let Written { mut warnings, .. } = written;
-    warnings.splice(0..0, planned.warnings.iter().cloned());
-    Ok(Executed { run_type, rows: result.rows, warnings })
+    let warnings = planned.warnings.iter().cloned().chain(evolved).chain(written.warnings).collect();
+    Ok(Executed { decision, rows: written.rows, warnings })
+}
+
+/// The kind with its keys; that they are there is checked when the model is read.
+fn kind_write(model: &Model) -> KindWrite {
+    let key = || model.unique_key.as_ref().map(|key| key.value.clone()).unwrap_or_default();
+    match model.kind {
+        Kind::Table | Kind::Append => KindWrite::Table,
+        Kind::Merge => KindWrite::Merge { key: key() },
+        Kind::Scd2 => KindWrite::Scd2 { key: key() },
+        Kind::Tracked => KindWrite::Tracked { keys: model.group_key.clone() },
+    }
+}
+
+/// The decision as it turned out, and what to say of changed columns. A first run and one of another kind
+/// report no evolution: it is a backfill, whatever table it found.
+fn reported(task: &Task, kind: Kind, written: &Written) -> (Decision, Option<String>) {
+    if let Some(retyped) = &written.retyped_key {
+        let warning = format!(
+            "schema evolution: unique_key column \"{}\" type changed from {} to {}, forcing backfill",
+            retyped.key, retyped.old, retyped.new
+        );
+        return (Decision::new(RunType::Backfill, Reason::UniqueKeyTypeChanged), Some(warning));
+    }
+    let silent = task.decision.reason == Reason::FirstRun || task.rebuild != Rebuild::No;
+    let evolution = Some(&written.evolution).filter(|_| !silent);
+    let run_type = evolution.and_then(|evolution| evolution.reported_run_type(kind)).unwrap_or(task.decision.run_type);
+    (Decision::new(run_type, task.decision.reason.clone()), evolution.and_then(Evolution::warning))
 }
 
 /// Puts the commit's description into the transaction: for the snapshot, and for the registry, which
@@ -150,26 +210,34 @@ fn record(session: &Session, planned: &PlannedModel, commit_info: &str) -> Resul
     Ok(())
 }
 
-fn commit_info(
-    context: &RunContext<'_>,
-    planned: &PlannedModel,
-    run_type: RunType,
-    result: &ModelResult,
+/// What a commit tells of its run.
+struct Run<'a> {
+    decision: &'a Decision,
+    result: &'a ModelResult,
     read_snapshot: i64,
-    steps: Steps,
-) -> CommitInfo {
+    rows: i64,
+}
+
+fn commit_info(context: &RunContext<'_>, planned: &PlannedModel, run: &Run<'_>, steps: Steps) -> CommitInfo {
     let end = Timestamp::now();
+    let kind = planned.model.kind;
+    // The history of scd2 is no part of the output, the hash of tracked is.
+    let mut columns: Vec<Column> = run.result.columns.clone();
+    columns.retain(|column| !kind.own_columns().iter().any(|own| column.name.eq_ignore_ascii_case(own)));
+    if kind == Kind::Tracked {
+        columns.push(Column { name: "_content_hash".into(), type_name: "VARCHAR".into() });
+    }
     let seconds = |time: Timestamp| time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     CommitInfo {
         model: planned.target().to_string(),
-        kind: planned.model.kind.to_string(),
-        run_type: run_type.to_string(),
+        kind: kind.to_string(),
+        run_type: run.decision.run_type.to_string(),
         sql_hash: planned.hash.clone(),
-        schema_hash: schema_hash(&result.columns),
-        columns: result.columns.clone(),
+        schema_hash: schema_hash(&columns),
+        columns,
         depends: Some(planned.depends.clone().into()),
-        rows_affected: result.rows,
-        read_snapshot: Some(read_snapshot),
+        rows_affected: run.rows,
+        read_snapshot: Some(run.read_snapshot),
         dag_run_id: context.dag_run_id.to_owned(),
         source_file: planned.model.path.display().to_string(),
         start_time: seconds(steps.started),

@@ -11,7 +11,7 @@ pub(crate) fn check_supported(model: &Model) -> Result<(), RunError> {
     let masked = model.columns.iter().find(|doc| doc.mask().is_some());
     let first = |written: &[Written<String>]| written.first().map(|written| written.span.clone());
     let missing = [
-        (model.kind != Kind::Table).then(|| (format!("kind `{}`", model.kind), None)),
+        (model.kind == Kind::Append).then(|| (format!("kind `{}`", model.kind), None)),
         model.fetch.then(|| ("@fetch".to_owned(), None)),
         model.push.is_some().then(|| ("@push".to_owned(), None)),
         masked.map(|doc| (format!("masking (column `{}`)", doc.name), Some(doc.span.clone()))),
@@ -30,7 +30,7 @@ pub(crate) fn check_supported(model: &Model) -> Result<(), RunError> {
     Err(RunError::Refused {
         code: Code::NotYet,
         message: format!("{} cannot be run by this version yet", missing.join(", ")),
-        help: "this version runs models of kind `table` with descriptions and extensions".into(),
+        help: "this version runs the kinds table, merge, tracked and scd2, with descriptions and extensions".into(),
         place: Box::new(model.place(place)),
     })
 }

@@ -79,6 +79,12 @@ pub(crate) fn sort(mut planned: Vec<PlannedModel>) -> Result<Vec<PlannedModel>, 
     Ok(planned)
 }
 
+/// The kind of the model's last commit.
+pub(crate) fn last_kind(planned: &PlannedModel, facts: &LakeFacts) -> Result<Option<String>, RunError> {
+    let row = facts.commits.get(&planned.target().key());
+    Ok(row.map(|row| LastCommit::read(&row.target, &row.commit_info)).transpose()?.map(|commit| commit.kind))
+}
+
 /// What a run does with the model, from the facts as they are.
 pub(crate) fn decide_run(planned: &PlannedModel, facts: &LakeFacts) -> Result<Decision, RunError> {
     let key = planned.target().key();

@@ -11,10 +11,10 @@ use plan::Cycle;
 use project::{Environment, check_state_key, find_model_files, read_config};
 use types::{Decision, Reason, RunType, Target};
 
-use crate::execute::{RunContext, execute};
+use crate::execute::{RunContext, Task, execute};
 use crate::git::git_info;
 use crate::not_yet::check_supported;
-use crate::planning::{PlannedModel, decide_run, plan_models, sort};
+use crate::planning::{PlannedModel, decide_run, last_kind, plan_models, sort};
 use crate::{
     Cancellation, ModelOutcome, Observer, ProjectLock, RunError, RunSummary, Session, SessionOptions, Status,
     load_models, select_model,
@@ -30,6 +30,8 @@ pub struct RunOptions {
     pub environment: Environment,
     /// The one model to run, as given; all without it.
     pub model: Option<String>,
+    /// Whether the model is rebuilt, whatever its table holds.
+    pub full_refresh: bool,
     /// How long to wait for another run to end.
     pub state_wait: Duration,
     /// For the session.
@@ -61,7 +63,7 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
     let mut facts = LakeFacts::read(&session.connection, &session.lake, &session.metadata)?;
     let planned = plan(options, &session, &facts, models)?;
     observer.started(planned.len());
-    let mut turns = Turns::new(&planned, &facts);
+    let mut turns = Turns::new(&planned, &facts, options.full_refresh);
     let mut interrupted = false;
     for planned in &planned {
         if options.cancellation.check().is_err() {
@@ -116,8 +118,13 @@ struct Turns {
 }
 
 impl Turns {
-    fn new(planned: &[PlannedModel], facts: &LakeFacts) -> Self {
-        let decide = |planned: &PlannedModel| (planned.target().key(), decide_run(planned, facts));
+    fn new(planned: &[PlannedModel], facts: &LakeFacts, full_refresh: bool) -> Self {
+        let decide_one = |planned: &PlannedModel| {
+            let decision = decide_run(planned, facts)?;
+            let refresh = full_refresh && decision.reason != Reason::FirstRun;
+            Ok(if refresh { Decision::new(RunType::Backfill, Reason::FullRefresh) } else { decision })
+        };
+        let decide = |planned: &PlannedModel| (planned.target().key(), decide_one(planned));
         let decisions = planned.iter().map(decide).collect();
         Self { decisions, ran: BTreeSet::new(), failed: BTreeSet::new(), stale: false, outcomes: Vec::new() }
     }
@@ -164,9 +171,11 @@ impl Turns {
         if decision.run_type == RunType::Skip {
             return Ok(());
         }
-        let executed = execute(context, planned, &decision)?;
+        let task = Task::new(decision, planned.model.kind, last_kind(planned, facts)?.as_deref());
+        let executed = execute(context, planned, &task)?;
         self.stale = true;
-        outcome.run_type = Some(executed.run_type);
+        outcome.run_type = Some(executed.decision.run_type);
+        outcome.reason = executed.decision.reason.to_string();
         outcome.rows = executed.rows;
         outcome.warnings = executed.warnings;
         Ok(())
@@ -180,7 +189,9 @@ impl Turns {
         facts: &mut LakeFacts,
     ) -> Result<Decision, RunError> {
         let upstream_ran = planned.depends.iter().any(|name| self.ran.contains(&name.to_lowercase()));
-        let settled = |decision: &Decision| matches!(decision.reason, Reason::FirstRun | Reason::SqlChanged);
+        let settled = |decision: &Decision| {
+            matches!(decision.reason, Reason::FirstRun | Reason::SqlChanged | Reason::FullRefresh)
+        };
         match self.decisions.remove(&planned.target().key()) {
             Some(Ok(decision)) if upstream_ran && !settled(&decision) => {}
             Some(first) => return first,

@@ -52,9 +52,11 @@ codes! {
     EngineVersion = "ENGINE-003", "The engine library is not the pinned version.";
     Sql = "ENGINE-004", "The engine refused a statement.";
     LakeConflict = "ENGINE-005", "The lake was changed by another writer at the same time.";
-    RecordedCommit = "RUN-003", "The recorded last commit of a model cannot be read.";
     NotYet = "RUN-001", "A feature that this version parses but cannot run yet.";
     Interrupted = "RUN-002", "The run was interrupted.";
+    RecordedCommit = "RUN-003", "The recorded last commit of a model cannot be read.";
+    Key = "RUN-004", "A key column is missing, NULL, or repeats where it must be unique.";
+    RowsWouldBeDropped = "RUN-005", "A rebuild would drop rows that no query gives again.";
     ReadOnly = "CLI-001", "`ondatrasql sql` was given a statement that is not read-only.";
     Usage = "CLI-002", "The command line is wrong.";
     Output = "CLI-003", "The result could not be written to standard output.";

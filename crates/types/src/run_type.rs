@@ -56,6 +56,10 @@ pub enum Reason {
     DepChanged(String),
     /// Every dependency is as the last commit saw it.
     DepsUnchanged,
+    /// The user asked for it.
+    FullRefresh,
+    /// The key has another type, so old and new keys cannot be compared.
+    UniqueKeyTypeChanged,
 }
 
 impl fmt::Display for Reason {
@@ -71,6 +75,8 @@ impl fmt::Display for Reason {
             Self::UnverifiableDep(name) => write!(f, "unverifiable dep: {name}"),
             Self::DepChanged(name) => write!(f, "dep changed: {name}"),
             Self::DepsUnchanged => f.write_str("deps unchanged"),
+            Self::FullRefresh => f.write_str("full refresh"),
+            Self::UniqueKeyTypeChanged => f.write_str("unique_key type changed"),
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use runtime::{Cancellation, ModelOutcome, Observer, RunError, RunOptions, RunSummary, Status};
+use runtime::{Cancellation, ModelOutcome, Observer, RunError, RunOptions, RunSummary, Status, select_model};
 use serde_json::json;
-use types::Target;
+use types::{Kind, Target};
 
 use crate::args::RunArgs;
 use crate::duration::format;
@@ -19,7 +19,11 @@ pub(crate) fn run(args: RunArgs, ui: &Ui) -> Result<ExitCode, CliError> {
     let cancellation = Cancellation::default();
     cancel_on_signal(&cancellation)?;
     let session = invocation.session_options();
+    if args.full_refresh && !args.yes {
+        confirm_refresh(&invocation, args.model.as_deref().unwrap_or_default(), ui)?;
+    }
     let options = RunOptions {
+        full_refresh: args.full_refresh,
         root: invocation.root,
         cwd: invocation.cwd,
         environment: invocation.environment,
@@ -32,6 +36,23 @@ pub(crate) fn run(args: RunArgs, ui: &Ui) -> Result<ExitCode, CliError> {
     let summary = runtime::run(&options, &mut report)?;
     report.progress = None;
     report.finish(&options, &summary)
+}
+
+/// A rebuild of anything but a `table` may lose rows for good, so it is asked for twice.
+fn confirm_refresh(invocation: &Invocation, model: &str, ui: &Ui) -> Result<(), CliError> {
+    let model = select_model(&invocation.root, &invocation.cwd, model)?;
+    if model.kind == Kind::Table {
+        return Ok(());
+    }
+    let question = format!("Rebuild {} ({}) and lose what its query does not give any more?", model.target, model.kind);
+    match ui.ask(&question) {
+        Some(true) => Ok(()),
+        Some(false) => Err(CliError::Summary("nothing was rebuilt".into())),
+        None => Err(CliError::usage(
+            format!("--full-refresh of a {} model needs --yes without a terminal", model.kind),
+            "add --yes if rows that the query does not give any more may be lost",
+        )),
+    }
 }
 
 struct Report<'a> {

@@ -143,10 +143,7 @@ fn unknown_model() {
 #[test]
 fn what_this_version_cannot_run_yet() {
     let project = project();
-    project.model(
-        "raw/a",
-        "-- @kind: merge\n-- @unique_key: id\n-- @column: name = n | mask_x\nSELECT 1 AS id, 'n' AS name",
-    );
+    project.model("raw/a", "-- @kind: append\n-- @column: name = n | mask_x\nSELECT 1 AS id, 'n' AS name");
     assert_report("what_this_version_cannot_run_yet", &project, &["run"]);
     assert!(
         !project.rows("SELECT count(*) FROM duckdb_tables() WHERE schema_name = 'raw'").contains('1'),

@@ -7,6 +7,7 @@ mod config;
 mod crash;
 mod init;
 mod interrupt;
+mod kinds;
 mod run;
 mod run_types;
 mod sql;

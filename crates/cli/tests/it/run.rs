@@ -444,3 +444,18 @@ fn limit_is_found_wherever_it_stands_and_only_where_it_is_a_clause() {
     project.model("raw/b", "SELECT 'LIMIT 1' AS \"limit\", a AS \"offset\" FROM raw.a USING SAMPLE 10 ROWS -- LIMIT 1");
     project.run(&["run", "raw.b"]).success();
 }
+
+#[test]
+fn a_table_that_was_there_before_is_taken_over_without_talk_of_evolution() {
+    let project = project();
+    let lake = Lake::open(&project);
+    lake.execute("CREATE SCHEMA raw; CREATE TABLE raw.a AS SELECT 9 AS other");
+    project.model("raw/a", "SELECT 1 AS a");
+    let output = project.run(&["run"]).success();
+    assert!(
+        output.stdout.contains("(table, backfill, 1 rows,") && !output.stdout.contains("WARN"),
+        "{}",
+        output.stdout
+    );
+    assert_eq!(project.run(&["sql", "FROM raw.a", "-f", "csv"]).success().stdout, "a\n1\n");
+}

@@ -211,7 +211,7 @@ fn names_resolve_as_the_engine_resolves_them() {
 
 /// Random histories of edits and of changes by another tool: after every run each table equals its query.
 #[test]
-fn every_run_equals_a_rebuild() {
+fn soak_every_run_equals_a_rebuild() {
     let mut random = Random(0x0da7_a5ed);
     for _ in 0..if std::env::var_os("ONDATRA_SOAK").is_some() { 40 } else { 3 } {
         let project = project();
@@ -262,10 +262,10 @@ fn every_run_equals_a_rebuild() {
 }
 
 /// A small generator with a fixed seed: failures repeat.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn below(&mut self, bound: usize) -> usize {
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).unwrap() % bound
     }

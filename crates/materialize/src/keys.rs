@@ -1,0 +1,65 @@
+//! Keys of a result, checked before anything is written (chapter 02 §3.2).
+
+use engine::{Connection, Value};
+use types::quote;
+
+use crate::MaterializeError;
+use crate::result::ModelResult;
+use crate::write::KindWrite;
+
+/// Sample values shown in an error.
+const SAMPLE_MAX: usize = 3;
+
+/// Key columns must be there and never NULL; a unique key must not repeat.
+pub(crate) fn check_keys(
+    connection: &Connection,
+    result: &ModelResult,
+    kind: &KindWrite,
+) -> Result<(), MaterializeError> {
+    let (directive, keys): (&'static str, &[String]) = match kind {
+        KindWrite::Table => return Ok(()),
+        KindWrite::Merge { key } | KindWrite::Scd2 { key } => ("@unique_key", std::slice::from_ref(key)),
+        KindWrite::Tracked { keys } => ("@group_key", keys),
+    };
+    for key in keys {
+        if !result.columns.iter().any(|column| column.name.eq_ignore_ascii_case(key)) {
+            return Err(MaterializeError::KeyMissing {
+                directive,
+                key: key.clone(),
+                available: result.columns.iter().map(|column| column.name.clone()).collect(),
+            });
+        }
+    }
+    let is_null: Vec<String> = keys.iter().map(|key| format!("{} IS NULL", quote(key))).collect();
+    let nulls = count(connection, &format!("SELECT count(*) FROM {} WHERE {}", result.table, is_null.join(" OR ")))?;
+    if nulls > 0 {
+        return Err(MaterializeError::KeyNull { rows: nulls, directive, keys: keys.to_vec() });
+    }
+    match kind {
+        KindWrite::Merge { key } | KindWrite::Scd2 { key } => check_unique(connection, result, key),
+        KindWrite::Table | KindWrite::Tracked { .. } => Ok(()),
+    }
+}
+
+fn check_unique(connection: &Connection, result: &ModelResult, key: &str) -> Result<(), MaterializeError> {
+    let column = quote(key);
+    let repeated = format!("FROM {} GROUP BY {column} HAVING count(*) > 1", result.table);
+    let values = count(connection, &format!("SELECT count(*) FROM (SELECT {column} {repeated})"))?;
+    if values == 0 {
+        return Ok(());
+    }
+    let sample = format!(
+        "SELECT {column}::VARCHAR || ' (' || count(*) || ' times)' {repeated} ORDER BY count(*) DESC, 1 LIMIT {SAMPLE_MAX}"
+    );
+    let rows = connection.query(&sample).map_err(MaterializeError::Write)?;
+    let sample = rows.into_values().filter_map(|mut row| row.swap_remove(0).into_text()).collect();
+    Err(MaterializeError::KeyRepeated { values, key: key.to_owned(), sample })
+}
+
+/// The number that a counting query gives.
+pub(crate) fn count(connection: &Connection, sql: &str) -> Result<i64, MaterializeError> {
+    match connection.query_value(sql).map_err(MaterializeError::Write)? {
+        Value::Int(count) => Ok(i64::try_from(count).unwrap_or(i64::MAX)),
+        _ => Ok(0),
+    }
+}

@@ -1,0 +1,64 @@
+//! Whether a rebuild would drop rows that no query can produce again (chapter 02 §5.4).
+
+use engine::Connection;
+use types::{Column, quote};
+
+use crate::MaterializeError;
+use crate::keys::count;
+use crate::result::{ModelResult, stored_expression};
+
+/// Sample rows shown in an error.
+const SAMPLE_MAX: usize = 3;
+
+/// An error if the result lacks a row of the table, as multisets over the columns that both have. A value
+/// that cannot be cast to its new type counts as lost, and so does a closed version of a history.
+pub(crate) fn check_lossless(
+    connection: &Connection,
+    table: &str,
+    present: &[Column],
+    result: &ModelResult,
+) -> Result<(), MaterializeError> {
+    let stored = result.stored_columns();
+    let common: Vec<&Column> =
+        stored.iter().filter(|new| present.iter().any(|old| old.name.eq_ignore_ascii_case(&new.name))).collect();
+    let has = |name: &str| present.iter().any(|column| column.name == name);
+    let closed = has("is_current") && has("valid_to_snapshot");
+    let lost = if common.is_empty() {
+        format!("SELECT 1 AS nothing_in_common FROM {table}")
+    } else {
+        // Beside each value whether it is there: an old value that does not cast is not the same as NULL.
+        let old = |column: &&Column| {
+            let name = quote(&column.name);
+            format!("TRY_CAST({name} AS {}) AS {name}, {name} IS NULL", column.type_name)
+        };
+        let new = |column: &&Column| {
+            let name = quote(&column.name);
+            format!("{name}, {name} IS NULL")
+        };
+        let list = |form: &dyn Fn(&&Column) -> String| common.iter().map(form).collect::<Vec<_>>().join(", ");
+        let expressions: Vec<String> = result.columns.iter().map(stored_expression).collect();
+        let current = if closed { " WHERE is_current" } else { "" };
+        let history = if closed {
+            format!(" UNION ALL SELECT {} FROM {table} WHERE NOT is_current", list(&old))
+        } else {
+            String::new()
+        };
+        format!(
+            "(SELECT {} FROM {table}{current} EXCEPT ALL SELECT {} FROM (SELECT {} FROM {})){history}",
+            list(&old),
+            list(&new),
+            expressions.join(", "),
+            result.table
+        )
+    };
+    let rows = count(connection, &format!("SELECT count(*) FROM ({lost})"))?;
+    if rows == 0 {
+        return Ok(());
+    }
+    let names: Vec<String> = common.iter().map(|column| quote(&column.name)).collect();
+    let shown = if names.is_empty() { "'…'".to_owned() } else { format!("concat_ws(', ', {})", names.join(", ")) };
+    let sample = format!("SELECT {shown}::VARCHAR FROM ({lost}) LIMIT {SAMPLE_MAX}");
+    let sample = connection.query(&sample).map_err(MaterializeError::Write)?;
+    let sample = sample.into_values().filter_map(|mut row| row.swap_remove(0).into_text()).collect();
+    Err(MaterializeError::RowsWouldBeDropped { rows, sample })
+}

@@ -1,0 +1,117 @@
+//! Makes a table hold exactly a result: what kind `table` does every time, and others when they are made or
+//! rebuilt. A table is never made anew, so that its change feed goes on (chapter 02 §3.1).
+
+use engine::{Connection, EngineError};
+use types::{Column, Target, quote};
+
+use crate::evolution::Evolution;
+use crate::result::{ModelResult, stored_expression};
+
+/// Makes the table.
+pub(crate) fn create(
+    connection: &Connection,
+    lake: &str,
+    target: &Target,
+    result: &ModelResult,
+) -> Result<(), EngineError> {
+    connection.execute(&format!("CREATE SCHEMA IF NOT EXISTS {}.{}", quote(lake), quote(&target.schema)))?;
+    connection.execute(&create_statement(&target.qualified(lake), result))
+}
+
+fn create_statement(table: &str, result: &ModelResult) -> String {
+    format!("CREATE TABLE {table} AS SELECT {} FROM {}", select_list(&result.columns), result.table)
+}
+
+/// Replaces all rows of the table, and its columns where they differ.
+///
+/// A refill with the rows that are already there writes nothing: downstream models then see no change and
+/// skip, however the rows were obtained (decision 0005).
+pub(crate) fn refill(
+    connection: &Connection,
+    table: &str,
+    present: &[Column],
+    result: &ModelResult,
+) -> Result<Evolution, EngineError> {
+    let evolution = Evolution::between(present, &result.stored_columns());
+    if evolution.is_none() && holds_same_rows(connection, table, result)? {
+        return Ok(evolution);
+    }
+    for statement in evolution.statements(table).iter().chain(&refill_statements(table, result)) {
+        connection.execute(statement)?;
+    }
+    Ok(evolution)
+}
+
+fn refill_statements(table: &str, result: &ModelResult) -> [String; 2] {
+    [
+        format!("TRUNCATE {table}"),
+        format!("INSERT INTO {table} BY NAME SELECT {} FROM {}", select_list(&result.columns), result.table),
+    ]
+}
+
+/// Whether table and result are equal as multisets: as many rows, and none of the result's is missing.
+fn holds_same_rows(connection: &Connection, table: &str, result: &ModelResult) -> Result<bool, EngineError> {
+    let count = connection.query_value(&format!("SELECT count(*) FROM {table}"))?;
+    if count.as_i64() != Some(result.rows) {
+        return Ok(false);
+    }
+    // The text of a VARIANT does not tell 1 from '1', and nothing else does it exactly.
+    if result.columns.iter().any(|column| column.type_name.contains("VARIANT")) {
+        return Ok(false);
+    }
+    let collation = connection.query_value("SELECT current_setting('default_collation')")?;
+    let collated = collation.as_text().is_some_and(|name| !name.is_empty());
+    let identities: Vec<String> = result.columns.iter().map(|column| identity(column, collated)).collect();
+    let identities = identities.join(", ");
+    let sql = format!(
+        "SELECT NOT EXISTS (SELECT {identities} FROM (SELECT {} FROM {}) EXCEPT ALL SELECT {identities} FROM {table})",
+        select_list(&result.columns),
+        result.table,
+    );
+    Ok(connection.query_value(&sql)?.as_bool() == Some(true))
+}
+
+/// What tells a column's values apart. SQL's equality does not always: 0.0 equals -0.0, a month equals 30
+/// days, and under a collation 'abc' may equal 'ABC'.
+fn identity(column: &Column, collated: bool) -> String {
+    let name = quote(&column.name);
+    match column.type_name.as_str() {
+        "FLOAT" | "DOUBLE" => format!("{name}, signbit({name})"),
+        "VARCHAR" | "JSON" if collated => format!("encode({name}::VARCHAR)"),
+        "INTERVAL" => format!("{name}::VARCHAR"),
+        nested if nested.contains(['(', '[']) && !nested.starts_with("DECIMAL") => format!("encode({name}::VARCHAR)"),
+        _ => name,
+    }
+}
+
+/// The result's columns as the lake stores them.
+pub(crate) fn select_list(columns: &[Column]) -> String {
+    columns.iter().map(stored_expression).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use types::Column;
+
+    use super::{create_statement, refill_statements};
+    use crate::ModelResult;
+
+    #[test]
+    fn the_sql_of_a_refill() {
+        let columns = [("id", "BIGINT"), ("to\"tal", "HUGEINT")];
+        let columns =
+            columns.map(|(name, type_name)| Column { name: name.into(), type_name: type_name.into() }).to_vec();
+        let result = ModelResult { table: "temp.main.\"tmp_mart_order\"".into(), columns, rows: 0 };
+        assert_eq!(
+            create_statement("t", &result),
+            r#"CREATE TABLE t AS SELECT "id", "to""tal"::DECIMAL(38,0) AS "to""tal" FROM temp.main."tmp_mart_order""#
+        );
+        assert_eq!(
+            refill_statements("t", &result),
+            [
+                "TRUNCATE t",
+                r#"INSERT INTO t BY NAME SELECT "id", "to""tal"::DECIMAL(38,0) AS "to""tal" FROM temp.main."tmp_mart_order""#
+            ]
+        );
+    }
+}

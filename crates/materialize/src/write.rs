@@ -1,0 +1,239 @@
+//! One door for all kinds: what is to be written, how, and what it did.
+
+use engine::{Connection, EngineError};
+use model::ColumnDoc;
+use types::{Column, Target};
+
+use crate::MaterializeError;
+use crate::comments::{Comments, write_comments};
+use crate::evolution::Evolution;
+use crate::keys::check_keys;
+use crate::lossless::check_lossless;
+use crate::merge::merge;
+use crate::refill::{create, refill};
+use crate::result::{ModelResult, describe};
+use crate::scd2::{HISTORY, version, with_history};
+use crate::tracked::{CONTENT_HASH, replace_groups, with_content_hash};
+
+/// The kind of a write with its keys.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KindWrite {
+    /// Replaced as a whole.
+    Table,
+    /// Upsert by a key.
+    Merge {
+        /// `@unique_key`.
+        key: String,
+    },
+    /// Versions by a key.
+    Scd2 {
+        /// `@unique_key`.
+        key: String,
+    },
+    /// Groups by keys.
+    Tracked {
+        /// `@group_key`.
+        keys: Vec<String>,
+    },
+}
+
+/// Whether the rows that are there are replaced by the full result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rebuild {
+    /// The kind's own way: what it keeps is kept.
+    No,
+    /// As a whole, asked for or harmless for the kind.
+    Yes,
+    /// As a whole, but only if no row of the table is lost (chapter 02 §5.4).
+    IfLossless,
+}
+
+/// A result on its way into its table.
+pub struct WriteRequest<'a> {
+    /// Alias of the lake.
+    pub lake: &'a str,
+    /// Database and schema of the lake's metadata, quoted.
+    pub metadata: &'a str,
+    /// The table.
+    pub target: &'a Target,
+    /// The kind.
+    pub kind: &'a KindWrite,
+    /// Whether the table is rebuilt.
+    pub rebuild: Rebuild,
+    /// The snapshot at which the result was read.
+    pub read_snapshot: i64,
+    /// The result.
+    pub result: &'a ModelResult,
+    /// The table's comment.
+    pub description: Option<&'a str>,
+    /// The columns' comments.
+    pub docs: &'a [ColumnDoc],
+}
+
+/// What a write did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Written {
+    /// How the table's columns changed, the runtime's own left out.
+    pub evolution: Evolution,
+    /// The key whose type changed, with its old and new type: the table was rebuilt for it.
+    pub retyped_key: Option<RetypedKey>,
+    /// Rows of the result; where a kind writes only what changed, the rows inserted for it.
+    pub rows: i64,
+    /// Texts for the user.
+    pub warnings: Vec<String>,
+}
+
+/// A key column of another type than the table has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RetypedKey {
+    /// The column.
+    pub key: String,
+    /// Type in the table.
+    pub old: String,
+    /// Type in the result, as stored.
+    pub new: String,
+}
+
+impl KindWrite {
+    /// Columns that the runtime adds.
+    fn own_columns(&self) -> &'static [&'static str] {
+        match self {
+            Self::Table | Self::Merge { .. } => &[],
+            Self::Scd2 { .. } => &HISTORY,
+            Self::Tracked { .. } => &[CONTENT_HASH],
+        }
+    }
+
+    fn keys(&self) -> &[String] {
+        match self {
+            Self::Table => &[],
+            Self::Merge { key } | Self::Scd2 { key } => std::slice::from_ref(key),
+            Self::Tracked { keys } => keys,
+        }
+    }
+}
+
+/// Writes the result in the way of its kind, and the comments that differ.
+pub fn write_model(connection: &Connection, request: &WriteRequest<'_>) -> Result<Written, MaterializeError> {
+    let table = request.target.qualified(request.lake);
+    let result = request.result.without(request.kind.own_columns());
+    check_keys(connection, &result, request.kind)?;
+    // Looked up inside the transaction: another tool may have made or dropped the table since planning.
+    let present = existing_columns(connection, &table).map_err(MaterializeError::Write)?;
+    let written = match &present {
+        None => whole(connection, request, &result, None),
+        Some(columns) => {
+            let retyped_key = retyped_key(request.kind, columns, &result);
+            match request.rebuild {
+                Rebuild::No if retyped_key.is_none() => in_place(connection, request, &table, &result, columns),
+                Rebuild::No | Rebuild::IfLossless => {
+                    check_lossless(connection, &table, columns, &result)?;
+                    let written = whole(connection, request, &result, Some(columns));
+                    written.map(|written| Written { retyped_key, ..written })
+                }
+                Rebuild::Yes => whole(connection, request, &result, Some(columns)),
+            }
+        }
+    };
+    let mut written = written?;
+    let comments = Comments {
+        lake: request.lake,
+        metadata: request.metadata,
+        target: request.target,
+        fresh: present.is_none() || !written.evolution.is_none(),
+        description: request.description,
+        docs: request.docs,
+    };
+    let warnings = write_comments(connection, &comments, &request.result.columns);
+    written.warnings.extend(warnings.map_err(MaterializeError::Write)?);
+    Ok(written)
+}
+
+/// Makes or replaces the whole table.
+fn whole(
+    connection: &Connection,
+    request: &WriteRequest<'_>,
+    result: &ModelResult,
+    present: Option<&[Column]>,
+) -> Result<Written, MaterializeError> {
+    let extended = match request.kind {
+        KindWrite::Table | KindWrite::Merge { .. } => Ok(result.clone()),
+        KindWrite::Scd2 { .. } => with_history(connection, result, request.read_snapshot),
+        KindWrite::Tracked { keys } => with_content_hash(connection, result, keys),
+    };
+    let extended = extended.map_err(MaterializeError::Write)?;
+    let table = request.target.qualified(request.lake);
+    let evolution = match present {
+        None => create(connection, request.lake, request.target, &extended).map(|()| Evolution::default()),
+        Some(columns) => refill(connection, &table, columns, &extended),
+    };
+    let evolution = evolution.map_err(MaterializeError::Write)?.without(&all_own_columns());
+    Ok(Written { evolution, rows: result.rows, ..Written::default() })
+}
+
+/// Writes what changed; everything else stays.
+fn in_place(
+    connection: &Connection,
+    request: &WriteRequest<'_>,
+    table: &str,
+    result: &ModelResult,
+    present: &[Column],
+) -> Result<Written, MaterializeError> {
+    if *request.kind == KindWrite::Table {
+        return whole(connection, request, result, Some(present));
+    }
+    let own = request.kind.own_columns();
+    let data: Vec<Column> = present
+        .iter()
+        .filter(|column| !own.iter().any(|name| column.name.eq_ignore_ascii_case(name)))
+        .cloned()
+        .collect();
+    let evolution = Evolution::between(&data, &result.stored_columns());
+    let write = || -> Result<i64, EngineError> {
+        for statement in evolution.keeping_statements(table) {
+            connection.execute(&statement)?;
+        }
+        match request.kind {
+            KindWrite::Table => Ok(result.rows),
+            KindWrite::Merge { key } => merge(connection, table, result, key),
+            KindWrite::Scd2 { key } => {
+                let scope =
+                    crate::scd2::Scope { table, key, read_snapshot: request.read_snapshot, added: &evolution.added };
+                version(connection, &scope, result)
+            }
+            KindWrite::Tracked { keys } => replace_groups(connection, table, result, keys),
+        }
+    };
+    let rows = write().map_err(MaterializeError::Write)?;
+    Ok(Written { evolution, rows, ..Written::default() })
+}
+
+fn all_own_columns() -> Vec<&'static str> {
+    HISTORY.iter().copied().chain([CONTENT_HASH]).collect()
+}
+
+fn retyped_key(kind: &KindWrite, present: &[Column], result: &ModelResult) -> Option<RetypedKey> {
+    let stored = result.stored_columns();
+    kind.keys().iter().find_map(|key| {
+        let type_in = |columns: &[Column]| {
+            columns.iter().find(|column| column.name.eq_ignore_ascii_case(key)).map(|column| column.type_name.clone())
+        };
+        let new = type_in(&stored)?;
+        // A key that the table does not have yet is compared with nothing either.
+        let old = type_in(present).unwrap_or_else(|| "nothing".into());
+        (old != new).then(|| RetypedKey { key: key.clone(), old, new })
+    })
+}
+
+/// The columns of the table; `None` if there is no such table.
+fn existing_columns(connection: &Connection, table: &str) -> Result<Option<Vec<Column>>, EngineError> {
+    match describe(connection, table) {
+        Ok(columns) => Ok(Some(columns)),
+        Err(EngineError::Sql { class, message, .. })
+            if class.starts_with("Catalog") && message.contains("does not exist") =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
