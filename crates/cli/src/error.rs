@@ -49,7 +49,7 @@ impl CliError {
                 ui.error_text(&format!("error: {message} [{}]\nhelp: {help}", Code::Usage));
                 return ExitCode::from(2);
             }
-            Self::Failed(error) => ui.error_text(&render("", error.as_ref(), ui.color_errors)),
+            Self::Failed(error) => ui.error_text(&render("", error.as_ref(), ui)),
         }
         ExitCode::FAILURE
     }
@@ -92,9 +92,10 @@ impl From<std::io::Error> for CliError {
 }
 
 /// `error: message [CODE]`, the place with the user's line, and `help:`; `context` goes before the message.
-pub(crate) fn render(context: &str, error: &dyn Diagnose, color: bool) -> String {
-    let report = Report::new(context, error);
-    let styles = if color { ThemeStyles::ansi() } else { ThemeStyles::none() };
+/// Secrets are taken out of the message; the excerpt is the user's own file, where they do not stand.
+pub(crate) fn render(context: &str, error: &dyn Diagnose, ui: &Ui) -> String {
+    let report = Report::new(context, error, ui);
+    let styles = if ui.color_errors { ThemeStyles::ansi() } else { ThemeStyles::none() };
     let characters = ThemeCharacters { error: "error:".into(), ..ThemeCharacters::unicode() };
     let handler = GraphicalReportHandler::new_themed(GraphicalTheme { characters, styles })
         .with_links(false)
@@ -104,7 +105,7 @@ pub(crate) fn render(context: &str, error: &dyn Diagnose, color: bool) -> String
         .with_width(400);
     let mut text = String::new();
     if handler.render_report(&mut text, &report).is_err() {
-        return format!("error: {error} [{}]", error.code());
+        return format!("error: {report}");
     }
     plain_layout(&text)
 }
@@ -133,13 +134,17 @@ struct Report {
 }
 
 impl Report {
-    fn new(context: &str, error: &dyn Diagnose) -> Self {
+    fn new(context: &str, error: &dyn Diagnose, ui: &Ui) -> Self {
         let place = error.place().filter(|place| !place.source().is_empty()).map(|place| {
             let source = Source { name: place.file().display().to_string(), text: Arc::clone(place.source()) };
             let span = place.span();
             (source, LabeledSpan::new_primary_with_span(None, (span.start, span.len().max(1))))
         });
-        Self { message: format!("{context}{error} [{}]", error.code()), help: error.help(), place: place.filter(fits) }
+        Self {
+            message: format!("{context}{} [{}]", ui.redact(&error.to_string()), error.code()),
+            help: error.help(),
+            place: place.filter(fits),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 // The methods belong to the streams even where they look at no setting of theirs.
 #![allow(clippy::unused_self, clippy::struct_excessive_bools)]
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::io::{self, IsTerminal, Write};
 
 use project::Redactor;
@@ -19,8 +19,10 @@ pub(crate) struct Ui {
     pub color_errors: bool,
     /// Whether progress may be drawn on stderr.
     pub progress: bool,
-    /// Takes secrets out of everything but results; known once the project is.
+    /// Takes secrets out of errors and warnings; known once the project is.
     redactor: OnceCell<Redactor>,
+    /// Whether a line could not be written.
+    lost: Cell<bool>,
 }
 
 /// Colors of status words.
@@ -37,7 +39,14 @@ impl Ui {
             || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let (out, err) = (io::stdout().is_terminal(), io::stderr().is_terminal());
         let rich = !plain && !json;
-        Self { json, color: rich && out, color_errors: rich && err, progress: rich && err, redactor: OnceCell::new() }
+        Self {
+            json,
+            color: rich && out,
+            color_errors: rich && err,
+            progress: rich && err,
+            redactor: OnceCell::new(),
+            lost: Cell::new(false),
+        }
     }
 
     /// Writes a result to stdout, with a line break at its end.
@@ -53,10 +62,16 @@ impl Ui {
     /// Writes a line for people: to stdout, or to stderr if stdout is for JSON. A reader that is gone does
     /// not stop the work that the line tells about.
     pub(crate) fn line(&self, text: &str) {
-        let text = self.redact(text);
         let written = if self.json { writeln!(io::stderr(), "{text}") } else { writeln!(io::stdout(), "{text}") };
-        // Nobody is left to be told.
-        let _ = written;
+        match written {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => self.lost.set(true),
+            _ => {}
+        }
+    }
+
+    /// An error if a line could not be written, though somebody was there to read it.
+    pub(crate) fn check_lines(&self) -> Result<(), CliError> {
+        if self.lost.get() { Err(io::Error::other("lines of the report are lost").into()) } else { Ok(()) }
     }
 
     /// Asks on the terminal; `None` without one.
@@ -65,7 +80,7 @@ impl Ui {
             return None;
         }
         let mut answer = String::new();
-        let asked = write!(io::stderr(), "{} [y/N] ", self.redact(question)).and_then(|()| io::stderr().flush());
+        let asked = write!(io::stderr(), "{question} [y/N] ").and_then(|()| io::stderr().flush());
         asked.and_then(|()| io::stdin().read_line(&mut answer)).ok()?;
         Some(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
     }
@@ -73,7 +88,7 @@ impl Ui {
     /// Writes an error's text to stderr.
     pub(crate) fn error_text(&self, text: &str) {
         // Nobody is left to be told.
-        let _ = writeln!(io::stderr(), "{}", self.redact(text));
+        let _ = writeln!(io::stderr(), "{text}");
     }
 
     /// From now on nothing that `redactor` knows is shown.

@@ -1,9 +1,9 @@
 //! Kind `merge`: upsert by a key; rows gone from the source stay (chapter 02 §3.3).
 
 use engine::{Connection, EngineError};
-use types::quote;
+use types::{Column, quote};
 
-use crate::refill::select_list;
+use crate::refill::{differs, select_list};
 use crate::result::ModelResult;
 
 /// Upserts the result; an equal row is not touched, so it makes no change event.
@@ -14,16 +14,12 @@ pub(crate) fn merge(connection: &Connection, table: &str, result: &ModelResult, 
 
 fn merge_statement(table: &str, result: &ModelResult, key: &str) -> String {
     let key_column = quote(key);
-    let data: Vec<String> = result
-        .columns
-        .iter()
-        .filter(|column| !column.name.eq_ignore_ascii_case(key))
-        .map(|column| quote(&column.name))
-        .collect();
+    let columns: Vec<&Column> = result.columns.iter().filter(|column| !column.name.eq_ignore_ascii_case(key)).collect();
+    let data: Vec<String> = columns.iter().map(|column| quote(&column.name)).collect();
     let matched = if data.is_empty() {
         String::new()
     } else {
-        let differs: Vec<String> = data.iter().map(|name| format!("t.{name} IS DISTINCT FROM s.{name}")).collect();
+        let differs: Vec<String> = columns.iter().map(|column| differs(column)).collect();
         let sets: Vec<String> = data.iter().map(|name| format!("{name} = s.{name}")).collect();
         format!("WHEN MATCHED AND ({}) THEN UPDATE SET {} ", differs.join(" OR "), sets.join(", "))
     };
@@ -51,7 +47,7 @@ mod tests {
         assert_eq!(
             merge_statement("t", &result(&["Id", "a"]), "id"),
             "MERGE INTO t t USING (SELECT \"Id\", \"a\" FROM r) s ON t.\"id\" = s.\"id\" WHEN MATCHED AND \
-             (t.\"a\" IS DISTINCT FROM s.\"a\") THEN UPDATE SET \"a\" = s.\"a\" WHEN NOT MATCHED THEN INSERT BY NAME"
+             ((t.\"a\" IS DISTINCT FROM s.\"a\" OR t.\"a\" IS DISTINCT FROM s.\"a\")) THEN UPDATE SET \"a\" = s.\"a\" WHEN NOT MATCHED THEN INSERT BY NAME"
         );
         assert_eq!(
             merge_statement("t", &result(&["id"]), "id"),

@@ -59,9 +59,7 @@ fn holds_same_rows(connection: &Connection, table: &str, result: &ModelResult) -
     if result.columns.iter().any(|column| column.type_name.contains("VARIANT")) {
         return Ok(false);
     }
-    let collation = connection.query_value("SELECT current_setting('default_collation')")?;
-    let collated = collation.as_text().is_some_and(|name| !name.is_empty());
-    let identities: Vec<String> = result.columns.iter().map(|column| identity(column, collated)).collect();
+    let identities: Vec<String> = result.columns.iter().map(|column| identity(column, &quote(&column.name))).collect();
     let identities = identities.join(", ");
     let sql = format!(
         "SELECT NOT EXISTS (SELECT {identities} FROM (SELECT {} FROM {}) EXCEPT ALL SELECT {identities} FROM {table})",
@@ -71,17 +69,24 @@ fn holds_same_rows(connection: &Connection, table: &str, result: &ModelResult) -
     Ok(connection.query_value(&sql)?.as_bool() == Some(true))
 }
 
-/// What tells a column's values apart. SQL's equality does not always: 0.0 equals -0.0, a month equals 30
-/// days, and under a collation 'abc' may equal 'ABC'.
-fn identity(column: &Column, collated: bool) -> String {
-    let name = quote(&column.name);
+/// What tells a column's values apart, `name` being the column where it stands. SQL's equality does not
+/// always: 0.0 equals -0.0, a month equals 30 days, and under a collation 'abc' may equal 'ABC'.
+fn identity(column: &Column, name: &str) -> String {
     match column.type_name.as_str() {
-        "FLOAT" | "DOUBLE" => format!("{name}, signbit({name})"),
-        "VARCHAR" | "JSON" if collated => format!("encode({name}::VARCHAR)"),
-        "INTERVAL" => format!("{name}::VARCHAR"),
+        "FLOAT" | "DOUBLE" => format!("({name}, signbit({name}))"),
+        "VARCHAR" | "JSON" => format!("encode({name}::VARCHAR)"),
+        "INTERVAL" | "VARIANT" => format!("{name}::VARCHAR"),
         nested if nested.contains(['(', '[']) && !nested.starts_with("DECIMAL") => format!("encode({name}::VARCHAR)"),
-        _ => name,
+        _ => name.to_owned(),
     }
+}
+
+/// The condition under which a column differs between the rows `t` and `s`.
+pub(crate) fn differs(column: &Column) -> String {
+    let name = quote(&column.name);
+    let (old, new) = (format!("t.{name}"), format!("s.{name}"));
+    // A pair with a NULL in it is not NULL, so the plain value decides about NULL.
+    format!("({old} IS DISTINCT FROM {new} OR {} IS DISTINCT FROM {})", identity(column, &old), identity(column, &new))
 }
 
 /// The result's columns as the lake stores them.

@@ -160,9 +160,15 @@ fn check_types(connection: &Connection, result: &ModelResult) -> Result<(), Mate
             let lost = format!("{name} IS NOT NULL AND TRY_CAST({name} AS {stored}) IS NULL");
             check_fits(connection, result, column, &lost, &stored)?;
         } else if type_name == "INTERVAL" {
-            // Parquet keeps 32 bits of milliseconds beside months and days: not quite 1193.05 hours.
-            let lost = format!("date_part('microseconds', {name}) % 1000 <> 0 OR date_part('hour', {name}) >= 1193");
-            check_fits(connection, result, column, &lost, "months, days and up to 1193 hours in whole milliseconds")?;
+            // Parquet keeps 32 bits of milliseconds beside months and days, all unsigned: not quite 1193.05 hours.
+            let negative = ["year", "month", "day", "hour", "minute", "microseconds"]
+                .map(|part| format!("date_part('{part}', {name}) < 0"))
+                .join(" OR ");
+            let lost = format!(
+                "date_part('microseconds', {name}) % 1000 <> 0 OR date_part('hour', {name}) >= 1193 OR {negative}"
+            );
+            let stored = "positive months, days and less than 1193 hours in whole milliseconds";
+            check_fits(connection, result, column, &lost, stored)?;
         }
     }
     Ok(())

@@ -3,7 +3,7 @@
 use engine::{Connection, EngineError};
 use types::{Column, quote};
 
-use crate::refill::select_list;
+use crate::refill::{differs, select_list};
 use crate::result::ModelResult;
 
 /// The columns that the runtime adds.
@@ -53,8 +53,7 @@ fn version_statements(scope: &Scope<'_>, result: &ModelResult, fresh: &str) -> V
     let key_column = quote(key);
     let closing = format!("{}_keys\"", result.table.trim_start_matches("temp.main.").trim_end_matches('"'));
     let data = result.columns.iter().filter(|column| !column.name.eq_ignore_ascii_case(key));
-    let differs: Vec<String> =
-        data.map(|column| quote(&column.name)).map(|name| format!(" OR t.{name} IS DISTINCT FROM s.{name}")).collect();
+    let differs: Vec<String> = data.map(|column| format!(" OR {}", differs(column))).collect();
     let mut statements = Vec::new();
     if !added.is_empty() {
         // A new column is NULL in history; the current versions get its value, or each would count as

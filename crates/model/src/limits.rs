@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::lexer::{TokenKind, tokens};
+use crate::lexer::Code;
 use crate::tree::{SyntaxTree, location};
 
 /// The clause found.
@@ -21,16 +21,18 @@ pub fn find_limit(tree: &SyntaxTree) -> Option<(LimitWord, Option<usize>)> {
     found.into_iter().min()
 }
 
-/// The same for a statement that has no tree: the words are reserved, so outside of texts, quoted names and
-/// comments they are the clauses.
+/// The same for a statement that has no tree: outside of texts, quoted names and comments the words are the
+/// clauses, but for a column so named behind AS or a point.
 pub fn find_limit_word(sql: &str) -> Option<(LimitWord, Option<usize>)> {
-    let found = tokens(sql).into_iter().filter(|token| token.kind == TokenKind::Word).filter_map(|token| {
-        let word = match sql[token.span.clone()].to_lowercase().as_str() {
+    let code = Code::new(sql);
+    let is_name = |at: usize| at > 0 && code.is(at - 1, &["as", "."]);
+    let found = (0..code.len()).filter(|&at| !is_name(at)).filter_map(|at| {
+        let word = match code.text(at).to_lowercase().as_str() {
             "limit" | "fetch" => LimitWord::Limit,
             "offset" => LimitWord::Offset,
             _ => return None,
         };
-        Some((word, Some(token.span.start)))
+        Some((word, Some(code.start(at))))
     });
     found.min()
 }

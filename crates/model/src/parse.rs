@@ -338,7 +338,10 @@ impl Reader {
         }
         match find_statement(&self.model.source, header.body_start) {
             Ok(body) => self.model.body = body,
-            Err((rule, message, span)) => self.find(rule, span, message, "keep exactly one SELECT in the file"),
+            Err((rule, message, span)) => {
+                let help = if rule == Rule::Syntax { "close it" } else { "keep exactly one SELECT in the file" };
+                self.find(rule, span, message, help);
+            }
         }
         let findings = check_compatibility(&self.model, &self.spans);
         self.findings.extend(findings);

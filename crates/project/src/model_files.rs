@@ -57,7 +57,7 @@ pub fn find_model_files(root: &Path) -> Result<Vec<ModelSource>, ProjectError> {
     paths.sort();
     let source = |path: PathBuf| {
         let target = target_of(path.strip_prefix("models").unwrap_or(&path)).map_err(|message| {
-            let help = "folders and files are letters, digits and single underscores, and do not begin with a digit";
+            let help = "rename the folder or file: letters, digits and single underscores, no digit first, no name of the engine's or the runtime's own";
             Finding::new(Rule::BadPath, Place::new(path.clone(), "".into(), 0..0), message, help)
         });
         ModelSource { path, target }

@@ -1,6 +1,9 @@
 //! Loads `config/macros/*.sql`: files may use each other in any order (chapter 01 §2.1).
 
-use engine::Connection;
+use std::collections::BTreeSet;
+
+use engine::{Connection, EngineError};
+use model::Code as Words;
 use model::code_words;
 use project::ConfigFile;
 use types::{Code, Place, literal, quote};
@@ -35,7 +38,16 @@ pub(crate) fn load_macros(connection: &Connection, lake: &str, files: &[ConfigFi
 
 fn load_file(connection: &Connection, lake: &str, file: &ConfigFile) -> Result<(), RunError> {
     connection.execute("BEGIN")?;
-    let loaded = run_file(connection, file).and_then(|()| check_not_in_lake(connection, lake, file));
+    // Only a file that names the lake can store something there, and asking the engine takes time.
+    let names_lake = code_words(&file.expanded.text).contains(&lake.to_lowercase());
+    let in_lake = || if names_lake { macros_in_lake(connection, lake) } else { Ok(BTreeSet::new()) };
+    let loaded = in_lake().map_err(RunError::from).and_then(|before| {
+        run_file(connection, file)?;
+        match in_lake()?.difference(&before).next() {
+            None => Ok(()),
+            Some(name) => Err(stored_in_lake(lake, file, file.place(place_of(file, name)))),
+        }
+    });
     match loaded {
         Ok(()) => Ok(connection.execute("COMMIT")?),
         Err(error) => {
@@ -53,27 +65,18 @@ fn load_file(connection: &Connection, lake: &str, file: &ConfigFile) -> Result<(
     }
 }
 
-/// An error if a macro was about to be stored in the lake, because its name says so.
-fn check_not_in_lake(connection: &Connection, lake: &str, file: &ConfigFile) -> Result<(), RunError> {
-    // Only a file that names the lake can do it, and asking the engine takes time.
-    if !code_words(&file.expanded.text).contains(&lake.to_lowercase()) {
-        return Ok(());
-    }
+fn macros_in_lake(connection: &Connection, lake: &str) -> Result<BTreeSet<String>, EngineError> {
     let sql = format!(
         "SELECT function_name FROM duckdb_functions() WHERE database_name = {} AND macro_definition IS NOT NULL",
         literal(lake)
     );
-    let stored: Vec<String> =
-        connection.query(&sql)?.into_values().filter_map(|mut row| row.swap_remove(0).into_text()).collect();
-    // Macros that another tool keeps in the lake are none of this file's business.
-    let names = code_words(&file.expanded.text);
-    match stored.into_iter().find(|name| names.contains(&name.to_lowercase())) {
-        None => Ok(()),
-        Some(name) => {
-            let at = file.expanded.text.to_lowercase().find(&name.to_lowercase()).unwrap_or(0);
-            Err(stored_in_lake(lake, file, file.place(at)))
-        }
-    }
+    Ok(connection.query(&sql)?.into_values().filter_map(|mut row| row.swap_remove(0).into_text()).collect())
+}
+
+/// Where the file first names the macro.
+fn place_of(file: &ConfigFile, name: &str) -> usize {
+    let code = Words::new(&file.expanded.text);
+    (0..code.len()).find(|&at| code.value(at).eq_ignore_ascii_case(name)).map_or(0, |at| code.start(at))
 }
 
 fn stored_in_lake(lake: &str, file: &ConfigFile, place: Place) -> RunError {

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use model::Model;
 use plan::Cycle;
 use project::{Environment, check_state_key, find_model_files, read_config};
-use types::{Decision, Reason, RunType, Target};
+use types::{Code, Decision, Reason, RunType, Target};
 
 use crate::execute::{RunContext, Task, execute};
 use crate::git::git_info;
@@ -165,6 +165,14 @@ impl Turns {
     ) -> Result<(), RunError> {
         // Also for a model that would be skipped: a check that never runs must not look as if it passed.
         check_supported(&planned.model)?;
+        if facts.views.contains_key(&planned.target().key()) {
+            return Err(RunError::Refused {
+                code: Code::ModelPath,
+                message: format!("the lake holds a view {}, so there can be no table of that name", planned.target()),
+                help: "drop the view with the tool that made it, or rename the model's file".into(),
+                place: Box::new(planned.model.place(0..0)),
+            });
+        }
         let decision = self.decide(context, planned, facts)?;
         outcome.run_type = Some(decision.run_type);
         outcome.reason = decision.reason.to_string();

@@ -96,7 +96,9 @@ fn attached(connection: &Connection) -> Result<BTreeSet<String>, EngineError> {
 fn metadata_path(catalog_sql: &str, lake: &str) -> String {
     let code = Code::new(catalog_sql);
     let option = |name: &str| {
-        let at = (0..code.len()).find(|&at| code.is(at, &[name]) && code.kind(at + 1) == Some(TokenKind::Text))?;
+        let is_value =
+            |at: usize| matches!(code.kind(at), Some(TokenKind::Text | TokenKind::Word | TokenKind::QuotedName));
+        let at = (0..code.len()).find(|&at| code.is(at, &[name]) && is_value(at + 1))?;
         Some(code.value(at + 1))
     };
     let database = option("METADATA_CATALOG").unwrap_or_else(|| format!("__ducklake_metadata_{lake}"));

@@ -62,8 +62,8 @@ mod tests {
     #[test]
     fn only_what_changes_is_replaced() {
         let text =
-            "[OK] raw.a (table, backfill, 3 rows, 12ms — first run)\nDone (3 rows, 1.2s)\n/tmp/x/models is 5 rows";
+            "[OK] raw.a (table, backfill, 3 rows, 12ms — first run)\nDone (3 rows, 1.2s)\n/projects/x/models is 5 rows";
         let expected = "[OK] raw.a (table, backfill, 3 rows, <time> — first run)\nDone (3 rows, <time>)\n<project>/models is 5 rows";
-        assert_eq!(normalize(text, Path::new("/tmp/x")), expected);
+        assert_eq!(normalize(text, Path::new("/projects/x")), expected);
     }
 }

@@ -118,9 +118,10 @@ impl Report<'_> {
         for outcome in &summary.outcomes {
             if let Some(error) = &outcome.error {
                 let context = if self.single { String::new() } else { format!("{}: ", outcome.target) };
-                self.ui.error_text(&render(&context, error, self.ui.color_errors));
+                self.ui.error_text(&render(&context, error, self.ui));
             }
         }
+        self.ui.check_lines()?;
         match summary.count(Status::Failed) {
             0 => Ok(ExitCode::SUCCESS),
             1 => Ok(ExitCode::FAILURE),
@@ -158,8 +159,8 @@ fn lines(ui: &Ui, outcome: &ModelOutcome) -> Vec<String> {
             format(outcome.duration)
         ),
     }];
-    lines.extend(outcome.error.iter().map(|error| format!("  ERROR: {}", one_line(&error.to_string()))));
-    lines.extend(outcome.warnings.iter().map(|warning| format!("  WARN: {}", one_line(warning))));
+    lines.extend(outcome.error.iter().map(|error| format!("  ERROR: {}", one_line(&ui.redact(&error.to_string())))));
+    lines.extend(outcome.warnings.iter().map(|warning| format!("  WARN: {}", one_line(&ui.redact(warning)))));
     lines
 }
 

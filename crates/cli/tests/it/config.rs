@@ -76,6 +76,9 @@ fn a_macro_that_names_the_lake_is_refused_before_it_is_stored_there() {
     }
     project.write("config/macros/m.sql", "CREATE MACRO f(x) AS x + 1;");
     assert_eq!(project.rows("SELECT f(1)"), "2\n");
+    testkit::Lake::open(&project).execute("CREATE MACRO lake.main.theirs() AS 40");
+    project.write("config/macros/m.sql", "CREATE MACRO f(x) AS lake.main.theirs() + x;");
+    assert_eq!(project.rows("SELECT f(2)"), "42\n", "a macro of another tool's in the lake may be called");
 }
 
 #[test]
@@ -154,6 +157,20 @@ fn secrets_do_not_appear_when_a_model_fails() {
 }
 
 #[test]
+fn a_password_that_is_also_a_name_does_not_change_the_report() {
+    let project = project();
+    project.write(".env", &format!("ONDATRA_STATE_KEY={}\nPG_PASSWORD=orders-2024\n", testkit::STATE_KEY));
+    project.model("raw/orders", "SELECT nope");
+    let output = project.run(&["run"]).failure(1);
+    assert!(output.stdout.contains("[FAILED] raw.orders (table"), "{}", output.stdout);
+    assert!(
+        output.stderr.contains("error: raw.orders: ") && output.stderr.contains("models/raw/orders.sql:1:8"),
+        "{}",
+        output.stderr
+    );
+}
+
+#[test]
 fn a_transaction_in_the_configuration_is_refused_by_name() {
     let project = project();
     project.write("config/sources.sql", "SET VARIABLE a = 1;\nBEGIN;");
@@ -204,7 +221,9 @@ fn a_missing_extension_says_where_it_was_looked_for() {
 #[test]
 fn metadata_under_a_name_of_its_own_is_found() {
     let project = project();
-    for (at, option) in ["METADATA_SCHEMA 'meta data'", "METADATA_CATALOG 'own_name'"].iter().enumerate() {
+    for (at, option) in
+        ["METADATA_SCHEMA 'meta data'", "METADATA_CATALOG 'own_name'", "METADATA_SCHEMA meta"].iter().enumerate()
+    {
         let attach = format!("ATTACH 'ducklake:duckdb:own{at}.duckdb' AS lake (DATA_PATH 'own{at}.files', {option});");
         project.write("config/catalog.sql", &attach);
         project.model("raw/a", "SELECT 1 AS a");

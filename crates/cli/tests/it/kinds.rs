@@ -52,6 +52,30 @@ fn merge_upserts_and_keeps_what_is_gone_from_the_source() {
 }
 
 #[test]
+fn equal_but_not_the_same_is_a_change_for_every_kind() {
+    for header in [MERGE, SCD2, TRACKED] {
+        let (project, _lake) = over(
+            header,
+            "SELECT 1 AS id, INTERVAL '30 days' AS i, '0.0'::DOUBLE AS d, ['0.0'::FLOAT] AS l, 'abc' AS c",
+        );
+        project.write("config/settings.sql", "SET default_collation = 'NOCASE';");
+        run(&project);
+        for (at, new) in
+            ["INTERVAL '1 month' AS i", "'-0.0'::DOUBLE AS d", "['-0.0'::FLOAT] AS l", "'ABC' AS c"].iter().enumerate()
+        {
+            let mut columns = ["INTERVAL '30 days' AS i", "'0.0'::DOUBLE AS d", "['0.0'::FLOAT] AS l", "'abc' AS c"];
+            columns[at] = new;
+            project.model("m/x", &format!("{header}\nSELECT 1 AS id, {}", columns.join(", ")));
+            run(&project);
+            let texts = "i::VARCHAR, d::VARCHAR, l::VARCHAR, c::VARCHAR";
+            let current = if header == SCD2 { " WHERE is_current" } else { "" };
+            let expected = project.rows(&format!("SELECT {texts} FROM (SELECT {})", columns.join(", ")));
+            assert_eq!(project.rows(&format!("SELECT {texts} FROM m.x{current}")), expected, "{header} {new}");
+        }
+    }
+}
+
+#[test]
 fn merge_follows_columns_by_name() {
     let (project, lake) = over(MERGE, "SELECT id, v, 1 AS n FROM ext.t");
     run(&project);

@@ -208,6 +208,7 @@ fn huge_integers_stay_exact_or_fail_by_name() {
     for (value, expected) in [
         ("INTERVAL '1 microsecond'", "value 00:00:00.000001 does not fit"),
         ("to_hours(1500)", "value 1500:00:00 does not fit"),
+        ("INTERVAL '-1 day'", "value -1 day does not fit"),
         ("1 AS __ondatra_x, 2", "reserved for the runtime"),
         ("[INTERVAL '1 day']", "the lake cannot store"),
         ("[TIME_NS '10:00:00']", "the lake cannot store"),
@@ -458,4 +459,24 @@ fn a_table_that_was_there_before_is_taken_over_without_talk_of_evolution() {
         output.stdout
     );
     assert_eq!(project.run(&["sql", "FROM raw.a", "-f", "csv"]).success().stdout, "a\n1\n");
+}
+
+#[test]
+fn a_view_of_the_targets_name_is_told_as_such() {
+    let project = project();
+    let lake = Lake::open(&project);
+    lake.execute("CREATE SCHEMA raw; CREATE VIEW raw.a AS SELECT 1 AS a");
+    project.model("raw/a", "SELECT 1 AS a");
+    assert!(project.run(&["run"]).failure(1).stderr.contains("the lake holds a view raw.a"));
+}
+
+#[test]
+fn lines_that_cannot_be_written_are_a_failure() {
+    let project = project();
+    project.model("raw/a", "SELECT 1 AS a");
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = project.command(&["run"]).stdout(full).stderr(Stdio::piped()).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(1) && stderr.contains("write standard output"), "{stderr}");
+    assert_eq!(project.rows("FROM raw.a"), "1\n", "the run itself went through");
 }
