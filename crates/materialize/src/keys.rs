@@ -31,7 +31,7 @@ pub(crate) fn check_keys(
         }
     }
     let is_null: Vec<String> = keys.iter().map(|key| format!("{} IS NULL", quote(key))).collect();
-    let nulls = count(connection, &format!("SELECT count(*) FROM {} WHERE {}", result.table, is_null.join(" OR ")))?;
+    let nulls = count(connection, &format!("SELECT count(*) FROM {} WHERE {}", result.table(), is_null.join(" OR ")))?;
     if nulls > 0 {
         return Err(MaterializeError::KeyNull { rows: nulls, directive, keys: keys.to_vec() });
     }
@@ -43,7 +43,7 @@ pub(crate) fn check_keys(
 
 fn check_unique(connection: &Connection, result: &ModelResult, key: &str) -> Result<(), MaterializeError> {
     let column = quote(key);
-    let repeated = format!("FROM {} GROUP BY {column} HAVING count(*) > 1", result.table);
+    let repeated = format!("FROM {} GROUP BY {column} HAVING count(*) > 1", result.table());
     let values = count(connection, &format!("SELECT count(*) FROM (SELECT {column} {repeated})"))?;
     if values == 0 {
         return Ok(());

@@ -48,7 +48,7 @@ pub(crate) fn check_lossless(
             list(&old),
             list(&new),
             expressions.join(", "),
-            result.table
+            result.table()
         )
     };
     let rows = count(connection, &format!("SELECT count(*) FROM ({lost})"))?;

@@ -27,7 +27,7 @@ fn merge_statement(table: &str, result: &ModelResult, key: &str) -> String {
         "MERGE INTO {table} t USING (SELECT {} FROM {}) s ON t.{key_column} = s.{key_column} \
          {matched}WHEN NOT MATCHED THEN INSERT BY NAME",
         select_list(&result.columns),
-        result.table
+        result.table()
     )
 }
 
@@ -42,16 +42,16 @@ mod tests {
     fn the_sql_of_kind_merge() {
         let result = |names: &[&str]| {
             let columns = names.iter().map(|&name| Column { name: name.into(), type_name: "INTEGER".into() });
-            ModelResult { table: "r".into(), columns: columns.collect(), rows: 0 }
+            ModelResult { name: "r".into(), columns: columns.collect(), rows: 0 }
         };
         assert_eq!(
             merge_statement("t", &result(&["Id", "a"]), "id"),
-            "MERGE INTO t t USING (SELECT \"Id\", \"a\" FROM r) s ON t.\"id\" = s.\"id\" WHEN MATCHED AND \
+            "MERGE INTO t t USING (SELECT \"Id\", \"a\" FROM temp.main.\"r\") s ON t.\"id\" = s.\"id\" WHEN MATCHED AND \
              ((t.\"a\" IS DISTINCT FROM s.\"a\" OR t.\"a\" IS DISTINCT FROM s.\"a\")) THEN UPDATE SET \"a\" = s.\"a\" WHEN NOT MATCHED THEN INSERT BY NAME"
         );
         assert_eq!(
             merge_statement("t", &result(&["id"]), "id"),
-            "MERGE INTO t t USING (SELECT \"id\" FROM r) s ON t.\"id\" = s.\"id\" WHEN NOT MATCHED THEN INSERT BY NAME"
+            "MERGE INTO t t USING (SELECT \"id\" FROM temp.main.\"r\") s ON t.\"id\" = s.\"id\" WHEN NOT MATCHED THEN INSERT BY NAME"
         );
     }
 }

@@ -19,7 +19,7 @@ pub(crate) fn create(
 }
 
 fn create_statement(table: &str, result: &ModelResult) -> String {
-    format!("CREATE TABLE {table} AS SELECT {} FROM {}", select_list(&result.columns), result.table)
+    format!("CREATE TABLE {table} AS SELECT {} FROM {}", select_list(&result.columns), result.table())
 }
 
 /// Replaces all rows of the table, and its columns where they differ.
@@ -45,7 +45,7 @@ pub(crate) fn refill(
 fn refill_statements(table: &str, result: &ModelResult) -> [String; 2] {
     [
         format!("TRUNCATE {table}"),
-        format!("INSERT INTO {table} BY NAME SELECT {} FROM {}", select_list(&result.columns), result.table),
+        format!("INSERT INTO {table} BY NAME SELECT {} FROM {}", select_list(&result.columns), result.table()),
     ]
 }
 
@@ -64,7 +64,7 @@ fn holds_same_rows(connection: &Connection, table: &str, result: &ModelResult) -
     let sql = format!(
         "SELECT NOT EXISTS (SELECT {identities} FROM (SELECT {} FROM {}) EXCEPT ALL SELECT {identities} FROM {table})",
         select_list(&result.columns),
-        result.table,
+        result.table(),
     );
     Ok(connection.query_value(&sql)?.as_bool() == Some(true))
 }
@@ -106,7 +106,7 @@ mod tests {
         let columns = [("id", "BIGINT"), ("to\"tal", "HUGEINT")];
         let columns =
             columns.map(|(name, type_name)| Column { name: name.into(), type_name: type_name.into() }).to_vec();
-        let result = ModelResult { table: "temp.main.\"tmp_mart_order\"".into(), columns, rows: 0 };
+        let result = ModelResult { name: "tmp_mart_order".into(), columns, rows: 0 };
         assert_eq!(
             create_statement("t", &result),
             r#"CREATE TABLE t AS SELECT "id", "to""tal"::DECIMAL(38,0) AS "to""tal" FROM temp.main."tmp_mart_order""#

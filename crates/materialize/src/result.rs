@@ -9,8 +9,8 @@ use crate::MaterializeError;
 /// A built result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelResult {
-    /// The temporary table, qualified and quoted.
-    pub table: String,
+    /// Name of the temporary table.
+    pub name: String,
     /// Its columns.
     pub columns: Vec<Column>,
     /// Its rows.
@@ -27,28 +27,44 @@ impl ModelResult {
     /// Without the columns whose names belong to the runtime.
     pub(crate) fn without(&self, names: &[&str]) -> Self {
         let own = |column: &&Column| !names.iter().any(|name| column.name.eq_ignore_ascii_case(name));
-        Self { table: self.table.clone(), columns: self.columns.iter().filter(own).cloned().collect(), rows: self.rows }
+        Self { name: self.name.clone(), columns: self.columns.iter().filter(own).cloned().collect(), rows: self.rows }
     }
 
-    /// With columns added, as a temporary table of its own beside this one; dropped with the transaction's
-    /// result by the next run of the model.
+    /// With columns added by `source`, as a temporary table of its own.
     pub(crate) fn extended(
         &self,
         connection: &Connection,
         source: &str,
         added: &[Column],
     ) -> Result<Self, EngineError> {
-        let table = format!("{}_written\"", self.table.trim_end_matches('"'));
-        connection
-            .execute(&format!("CREATE OR REPLACE TEMP TABLE {} AS {source}", table.trim_start_matches("temp.main.")))?;
+        let name = self.beside("written");
+        connection.execute(&format!("CREATE OR REPLACE TEMP TABLE {} AS {source}", quote(&name)))?;
         let columns = self.columns.iter().chain(added).cloned().collect();
-        Ok(Self { table, columns, rows: self.rows })
+        Ok(Self { name, columns, rows: self.rows })
     }
+
+    /// The temporary table, qualified and quoted.
+    pub(crate) fn table(&self) -> String {
+        temp_table(&self.name)
+    }
+
+    /// Name of a further temporary table of this run; [`drop_result`] drops it.
+    pub(crate) fn beside(&self, what: &str) -> String {
+        format!("{}_{what}", self.name)
+    }
+}
+
+/// What a run may keep beside its result.
+const BESIDE: [&str; 2] = ["written", "keys"];
+
+/// A temporary table, qualified and quoted.
+pub(crate) fn temp_table(name: &str) -> String {
+    format!("temp.main.{}", quote(name))
 }
 
 /// Runs a model's SQL into its temporary table.
 pub fn build_result(connection: &Connection, target: &Target, sql: &str) -> Result<ModelResult, MaterializeError> {
-    let table = format!("temp.main.{}", quote(&target.temp_name()));
+    let table = temp_table(&target.temp_name());
     let (before, after) = wrapping(sql);
     let prefix = format!("CREATE OR REPLACE TEMP TABLE {} AS\n{before}", quote(&target.temp_name()));
     connection.execute(&format!("{prefix}{sql}{after}")).map_err(|error| shift(error, prefix.len(), sql.len()))?;
@@ -61,7 +77,7 @@ pub fn build_result(connection: &Connection, target: &Target, sql: &str) -> Resu
             offset: None,
         })
     })?;
-    let result = ModelResult { table, columns, rows };
+    let result = ModelResult { name: target.temp_name(), columns, rows };
     check_types(connection, &result)?;
     Ok(result)
 }
@@ -69,10 +85,9 @@ pub fn build_result(connection: &Connection, target: &Target, sql: &str) -> Resu
 /// Drops the temporary tables of a model's run, if they are there.
 pub fn drop_result(connection: &Connection, target: &Target) -> Result<(), EngineError> {
     let name = target.temp_name();
-    for table in [name.clone(), format!("{name}_written"), format!("{name}_keys")] {
-        connection.execute(&format!("DROP TABLE IF EXISTS temp.main.{}", quote(&table)))?;
-    }
-    Ok(())
+    let beside = BESIDE.iter().map(|what| format!("{name}_{what}"));
+    let mut tables = beside.chain([name.clone()]);
+    tables.try_for_each(|table| connection.execute(&format!("DROP TABLE IF EXISTS {}", temp_table(&table))))
 }
 
 /// The columns of a table, in order.
@@ -189,7 +204,7 @@ fn check_fits(
     stored: &str,
 ) -> Result<(), MaterializeError> {
     let name = quote(&column.name);
-    let sql = format!("SELECT {name}::VARCHAR FROM {} WHERE {lost} LIMIT 1", result.table);
+    let sql = format!("SELECT {name}::VARCHAR FROM {} WHERE {lost} LIMIT 1", result.table());
     match connection.query_value(&sql).map_err(MaterializeError::Write)? {
         Value::Null => Ok(()),
         value => Err(MaterializeError::Inexact {

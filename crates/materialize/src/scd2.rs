@@ -4,7 +4,7 @@ use engine::{Connection, EngineError};
 use types::{Column, quote};
 
 use crate::refill::{differs, select_list};
-use crate::result::ModelResult;
+use crate::result::{ModelResult, temp_table};
 
 /// The columns that the runtime adds.
 pub(crate) const HISTORY: [&str; 3] = ["valid_from_snapshot", "valid_to_snapshot", "is_current"];
@@ -19,7 +19,7 @@ pub(crate) fn with_history(
     let source = format!(
         "SELECT {}, {read_snapshot}::BIGINT AS {from}, NULL::BIGINT AS {to}, true AS {current} FROM {}",
         select_list(&result.columns),
-        result.table
+        result.table()
     );
     let column = |name: &str, type_name: &str| Column { name: name.into(), type_name: type_name.into() };
     result.extended(connection, &source, &[column(from, "BIGINT"), column(to, "BIGINT"), column(current, "BOOLEAN")])
@@ -37,7 +37,7 @@ pub(crate) struct Scope<'a> {
 /// Closes versions whose key is gone or whose row changed, and opens the new ones; returns how many.
 pub(crate) fn version(connection: &Connection, scope: &Scope<'_>, result: &ModelResult) -> Result<i64, EngineError> {
     let fresh = with_history(connection, result, scope.read_snapshot)?;
-    for statement in version_statements(scope, result, &fresh.table) {
+    for statement in version_statements(scope, result, &fresh.table()) {
         connection.execute(&statement)?;
     }
     let opened = format!(
@@ -51,7 +51,7 @@ pub(crate) fn version(connection: &Connection, scope: &Scope<'_>, result: &Model
 fn version_statements(scope: &Scope<'_>, result: &ModelResult, fresh: &str) -> Vec<String> {
     let Scope { table, key, read_snapshot, added } = scope;
     let key_column = quote(key);
-    let closing = format!("{}_keys\"", result.table.trim_start_matches("temp.main.").trim_end_matches('"'));
+    let closing = result.beside("keys");
     let data = result.columns.iter().filter(|column| !column.name.eq_ignore_ascii_case(key));
     let differs: Vec<String> = data.map(|column| format!(" OR {}", differs(column))).collect();
     let mut statements = Vec::new();
@@ -66,15 +66,17 @@ fn version_statements(scope: &Scope<'_>, result: &ModelResult, fresh: &str) -> V
         ));
     }
     statements.push(format!(
-        "CREATE OR REPLACE TEMP TABLE {closing} AS SELECT t.{key_column} AS key FROM {table} t \
+        "CREATE OR REPLACE TEMP TABLE {} AS SELECT t.{key_column} AS key FROM {table} t \
          LEFT JOIN {fresh} s ON t.{key_column} = s.{key_column} \
          WHERE t.is_current AND (s.{key_column} IS NULL{})",
+        quote(&closing),
         differs.concat()
     ));
     statements.push(format!(
         "UPDATE {table} SET valid_to_snapshot = {} , is_current = false \
-         WHERE is_current AND {key_column} IN (SELECT key FROM temp.main.{closing})",
-        read_snapshot - 1
+         WHERE is_current AND {key_column} IN (SELECT key FROM {})",
+        read_snapshot - 1,
+        temp_table(&closing)
     ));
     statements.push(format!(
         "INSERT INTO {table} BY NAME SELECT s.* FROM {fresh} s \

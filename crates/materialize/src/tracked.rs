@@ -4,7 +4,7 @@ use engine::{Connection, EngineError};
 use types::{Column, quote};
 
 use crate::refill::select_list;
-use crate::result::ModelResult;
+use crate::result::{ModelResult, temp_table};
 
 /// The column that the runtime adds; equal on all rows of a group.
 pub(crate) const CONTENT_HASH: &str = "_content_hash";
@@ -38,7 +38,7 @@ fn hashed_statement(result: &ModelResult, keys: &[String]) -> String {
          SELECT * EXCLUDE (row_hash), \
          sha256(string_agg(row_hash, '' ORDER BY row_hash) OVER (PARTITION BY {})) AS {} FROM hashed",
         select_list(&result.columns),
-        result.table,
+        result.table(),
         keys.join(", "),
         quote(CONTENT_HASH)
     )
@@ -52,17 +52,18 @@ pub(crate) fn replace_groups(
     keys: &[String],
 ) -> Result<i64, EngineError> {
     let fresh = with_content_hash(connection, result, keys)?;
-    let same = format!("{}_keys\"", result.table.trim_start_matches("temp.main.").trim_end_matches('"'));
+    let same = result.beside("keys");
     let keys: Vec<String> = keys.iter().map(|key| quote(key)).collect();
     let (list, hash) = (keys.join(", "), quote(CONTENT_HASH));
-    let is_same = format!("({list}) IN (SELECT ({list}) FROM temp.main.{same})");
+    let is_same = format!("({list}) IN (SELECT ({list}) FROM {})", temp_table(&same));
     connection.execute(&format!(
-        "CREATE OR REPLACE TEMP TABLE {same} AS SELECT DISTINCT {list}, {hash} FROM {table} \
+        "CREATE OR REPLACE TEMP TABLE {} AS SELECT DISTINCT {list}, {hash} FROM {table} \
          INTERSECT SELECT DISTINCT {list}, {hash} FROM {}",
-        fresh.table
+        quote(&same),
+        fresh.table()
     ))?;
     connection.execute(&format!("DELETE FROM {table} WHERE NOT {is_same}"))?;
-    let changed = connection.query_value(&format!("SELECT count(*) FROM {} WHERE NOT {is_same}", fresh.table))?;
-    connection.execute(&format!("INSERT INTO {table} BY NAME SELECT * FROM {} WHERE NOT {is_same}", fresh.table))?;
+    let changed = connection.query_value(&format!("SELECT count(*) FROM {} WHERE NOT {is_same}", fresh.table()))?;
+    connection.execute(&format!("INSERT INTO {table} BY NAME SELECT * FROM {} WHERE NOT {is_same}", fresh.table()))?;
     Ok(changed.as_i64().unwrap_or(0))
 }
