@@ -155,6 +155,8 @@ pub fn needed_extensions(config_sql: &[&str]) -> Vec<&'static str> {
             needed.push(name);
         }
     };
+    // The ready library holds it, an engine compiled into the binary does not; any query may need a time zone.
+    need("icu", cfg!(feature = "bundled"));
     need("ducklake", starts("ducklake:") || named("ducklake"));
     need("sqlite_scanner", starts("ducklake:sqlite:") || named("sqlite") || named("sqlite_scanner"));
     need("postgres_scanner", starts("ducklake:postgres:") || named("postgres") || named("postgres_scanner"));

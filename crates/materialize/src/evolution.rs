@@ -86,26 +86,27 @@ impl Evolution {
     }
 
     /// The statements for a table whose rows stay: values are cast to their new type, and become NULL where
-    /// they cannot be. `SET DATA TYPE` is not used: after a read of the table it may kill the engine (engine
-    /// facts).
+    /// they cannot be. The old column is renamed out of the way and the new one added under its final name:
+    /// a nested column that is added and then renamed leaves the lake's catalog unreadable (measured), and
+    /// `SET DATA TYPE` after a read of the table may kill the engine (engine facts).
     pub(crate) fn keeping_statements(&self, table: &str) -> Vec<String> {
-        let moved = |name: &str| quote(&format!("__ondatra_new_{name}"));
+        let doomed = |name: &str| quote(&format!("__ondatra_old_{name}"));
         let alter = |change: String| format!("ALTER TABLE {table} {change}");
         let mut statements = Vec::new();
         for (from, to) in &self.respelled {
             // Two steps, because the engine sees no difference between two spellings of one name.
-            statements.push(alter(format!("RENAME COLUMN {} TO {}", quote(from), moved(to))));
-            statements.push(alter(format!("RENAME COLUMN {} TO {}", moved(to), quote(to))));
+            statements.push(alter(format!("RENAME COLUMN {} TO {}", quote(from), doomed(to))));
+            statements.push(alter(format!("RENAME COLUMN {} TO {}", doomed(to), quote(to))));
         }
         for column in &self.added {
             statements.push(alter(format!("ADD COLUMN {} {}", quote(&column.name), column.type_name)));
         }
         for (old, new) in &self.retyped {
-            let (name, moved) = (quote(&old.name), moved(&old.name));
-            statements.push(alter(format!("ADD COLUMN {moved} {new}")));
-            statements.push(format!("UPDATE {table} SET {moved} = TRY_CAST({name} AS {new})"));
-            statements.push(alter(format!("DROP COLUMN {name}")));
-            statements.push(alter(format!("RENAME COLUMN {moved} TO {name}")));
+            let (name, old) = (quote(&old.name), doomed(&old.name));
+            statements.push(alter(format!("RENAME COLUMN {name} TO {old}")));
+            statements.push(alter(format!("ADD COLUMN {name} {new}")));
+            statements.push(format!("UPDATE {table} SET {name} = TRY_CAST({old} AS {new})"));
+            statements.push(alter(format!("DROP COLUMN {old}")));
         }
         statements.extend(self.dropped.iter().map(|column| alter(format!("DROP COLUMN {}", quote(&column.name)))));
         statements
@@ -187,10 +188,10 @@ mod tests {
             all.keeping_statements("t"),
             [
                 "ALTER TABLE t ADD COLUMN \"c\" DATE",
-                "ALTER TABLE t ADD COLUMN \"__ondatra_new_a\" DOUBLE",
-                "UPDATE t SET \"__ondatra_new_a\" = TRY_CAST(\"a\" AS DOUBLE)",
-                "ALTER TABLE t DROP COLUMN \"a\"",
-                "ALTER TABLE t RENAME COLUMN \"__ondatra_new_a\" TO \"a\"",
+                "ALTER TABLE t RENAME COLUMN \"a\" TO \"__ondatra_old_a\"",
+                "ALTER TABLE t ADD COLUMN \"a\" DOUBLE",
+                "UPDATE t SET \"a\" = TRY_CAST(\"__ondatra_old_a\" AS DOUBLE)",
+                "ALTER TABLE t DROP COLUMN \"__ondatra_old_a\"",
                 "ALTER TABLE t DROP COLUMN \"b\"",
             ]
         );

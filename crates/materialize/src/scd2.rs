@@ -3,7 +3,7 @@
 use engine::{Connection, EngineError};
 use types::{Column, quote};
 
-use crate::refill::{differs, select_list};
+use crate::refill::{NEW, OLD, differs, select_list};
 use crate::result::{ModelResult, temp_table};
 
 /// The columns that the runtime adds.
@@ -50,37 +50,40 @@ pub(crate) fn version(connection: &Connection, scope: &Scope<'_>, result: &Model
 
 fn version_statements(scope: &Scope<'_>, result: &ModelResult, fresh: &str) -> Vec<String> {
     let Scope { table, key, read_snapshot, added } = scope;
-    let key_column = quote(key);
-    let closing = result.beside("keys");
-    let data = result.columns.iter().filter(|column| !column.name.eq_ignore_ascii_case(key));
+    let (key_column, closing) = (quote(key), result.beside("keys"));
+    let same_key = format!("{OLD}.{key_column} = {NEW}.{key_column}");
+    let is_added = |column: &&Column| added.iter().any(|new| new.name.eq_ignore_ascii_case(&column.name));
+    // What the table did not have cannot have changed.
+    let data = result.columns.iter().filter(|column| !column.name.eq_ignore_ascii_case(key) && !is_added(column));
     let differs: Vec<String> = data.map(|column| format!(" OR {}", differs(column))).collect();
-    let mut statements = Vec::new();
+    let mut statements = vec![
+        format!(
+            "CREATE OR REPLACE TEMP TABLE {} AS SELECT {OLD}.{key_column} AS key FROM {table} {OLD} \
+             LEFT JOIN {fresh} {NEW} ON {same_key} \
+             WHERE {OLD}.is_current AND ({NEW}.{key_column} IS NULL{})",
+            quote(&closing),
+            differs.concat()
+        ),
+        format!(
+            "UPDATE {table} SET valid_to_snapshot = {}, is_current = false \
+             WHERE is_current AND {key_column} IN (SELECT key FROM {})",
+            read_snapshot - 1,
+            temp_table(&closing)
+        ),
+    ];
     if !added.is_empty() {
-        // A new column is NULL in history; the current versions get its value, or each would count as
+        // A new column is NULL in history; the versions that stay get its value, or each would count as
         // changed at the next run.
         let sets: Vec<String> =
-            added.iter().map(|column| quote(&column.name)).map(|name| format!("{name} = s.{name}")).collect();
+            added.iter().map(|column| quote(&column.name)).map(|name| format!("{name} = {NEW}.{name}")).collect();
         statements.push(format!(
-            "UPDATE {table} t SET {} FROM {fresh} s WHERE t.is_current AND t.{key_column} = s.{key_column}",
+            "UPDATE {table} {OLD} SET {} FROM {fresh} {NEW} WHERE {OLD}.is_current AND {same_key}",
             sets.join(", ")
         ));
     }
     statements.push(format!(
-        "CREATE OR REPLACE TEMP TABLE {} AS SELECT t.{key_column} AS key FROM {table} t \
-         LEFT JOIN {fresh} s ON t.{key_column} = s.{key_column} \
-         WHERE t.is_current AND (s.{key_column} IS NULL{})",
-        quote(&closing),
-        differs.concat()
-    ));
-    statements.push(format!(
-        "UPDATE {table} SET valid_to_snapshot = {} , is_current = false \
-         WHERE is_current AND {key_column} IN (SELECT key FROM {})",
-        read_snapshot - 1,
-        temp_table(&closing)
-    ));
-    statements.push(format!(
-        "INSERT INTO {table} BY NAME SELECT s.* FROM {fresh} s \
-         WHERE NOT EXISTS (SELECT 1 FROM {table} t WHERE t.is_current AND t.{key_column} = s.{key_column})"
+        "INSERT INTO {table} BY NAME SELECT {NEW}.* FROM {fresh} {NEW} \
+         ANTI JOIN (SELECT * FROM {table} WHERE is_current) {OLD} ON {same_key}"
     ));
     statements
 }

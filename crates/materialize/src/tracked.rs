@@ -3,7 +3,7 @@
 use engine::{Connection, EngineError};
 use types::{Column, quote};
 
-use crate::refill::select_list;
+use crate::refill::{NEW, OLD, identity, select_list};
 use crate::result::{ModelResult, temp_table};
 
 /// The column that the runtime adds; equal on all rows of a group.
@@ -29,19 +29,32 @@ fn hashed_statement(result: &ModelResult, keys: &[String]) -> String {
     let value = |column: &&Column| {
         let name = quote(&column.name);
         // The length keeps one value's end from passing for another's beginning.
-        format!("coalesce('v' || length({name}::VARCHAR) || ':' || {name}::VARCHAR, 'n')")
+        let text = format!("coalesce('v' || length({name}::VARCHAR) || ':' || {name}::VARCHAR, 'n')");
+        // The text of a VARIANT does not tell 1 from '1'.
+        if column.type_name == "VARIANT" { format!("coalesce(variant_typeof({name}), '') || {text}") } else { text }
     };
     let row = if data.is_empty() { "''".to_owned() } else { data.iter().map(value).collect::<Vec<_>>().join(" || ") };
-    let keys: Vec<String> = keys.iter().map(|key| quote(key)).collect();
+    let keys = key_identities(result, keys, "");
     format!(
-        "WITH stored AS (SELECT {} FROM {}), hashed AS (SELECT *, sha256({row}) AS row_hash FROM stored) \
-         SELECT * EXCLUDE (row_hash), \
-         sha256(string_agg(row_hash, '' ORDER BY row_hash) OVER (PARTITION BY {})) AS {} FROM hashed",
+        "WITH stored AS (SELECT {} FROM {}), hashed AS (SELECT *, sha256({row}) AS __ondatra_row FROM stored) \
+         SELECT * EXCLUDE (__ondatra_row), \
+         sha256(string_agg(__ondatra_row, '' ORDER BY __ondatra_row) OVER (PARTITION BY {})) AS {} FROM hashed",
         select_list(&result.columns),
         result.table(),
         keys.join(", "),
         quote(CONTENT_HASH)
     )
+}
+
+/// What tells the groups apart (see `identity`): two keys that are equal only to a collation are two.
+fn key_identities(result: &ModelResult, keys: &[String], alias: &str) -> Vec<String> {
+    let stored = result.stored_columns();
+    let column = |key: &String| stored.iter().find(|column| column.name.eq_ignore_ascii_case(key));
+    let identify = |key: &String| {
+        let name = format!("{alias}{}", quote(key));
+        column(key).map_or_else(|| name.clone(), |column| identity(column, &name))
+    };
+    keys.iter().map(identify).collect()
 }
 
 /// Replaces the groups whose hash differs, deletes those that are gone; returns the rows inserted.
@@ -53,17 +66,25 @@ pub(crate) fn replace_groups(
 ) -> Result<i64, EngineError> {
     let fresh = with_content_hash(connection, result, keys)?;
     let same = result.beside("keys");
-    let keys: Vec<String> = keys.iter().map(|key| quote(key)).collect();
-    let (list, hash) = (keys.join(", "), quote(CONTENT_HASH));
-    let is_same = format!("({list}) IN (SELECT ({list}) FROM {})", temp_table(&same));
+    let names: Vec<String> = (0..keys.len()).map(|at| format!("k{at}")).collect();
+    let aliased: Vec<String> =
+        key_identities(result, keys, "").iter().zip(&names).map(|(key, name)| format!("{key} AS {name}")).collect();
+    let (list, hash) = (aliased.join(", "), quote(CONTENT_HASH));
+    let matches: Vec<String> = key_identities(result, keys, &format!("{OLD}."))
+        .iter()
+        .zip(&names)
+        .map(|(key, name)| format!("{NEW}.{name} = {key}"))
+        .collect();
+    let is_same = format!("EXISTS (SELECT 1 FROM {} {NEW} WHERE {})", temp_table(&same), matches.join(" AND "));
     connection.execute(&format!(
         "CREATE OR REPLACE TEMP TABLE {} AS SELECT DISTINCT {list}, {hash} FROM {table} \
          INTERSECT SELECT DISTINCT {list}, {hash} FROM {}",
         quote(&same),
         fresh.table()
     ))?;
-    connection.execute(&format!("DELETE FROM {table} WHERE NOT {is_same}"))?;
-    let changed = connection.query_value(&format!("SELECT count(*) FROM {} WHERE NOT {is_same}", fresh.table()))?;
-    connection.execute(&format!("INSERT INTO {table} BY NAME SELECT * FROM {} WHERE NOT {is_same}", fresh.table()))?;
+    connection.execute(&format!("DELETE FROM {table} {OLD} WHERE NOT {is_same}"))?;
+    let changed = format!("FROM {} {OLD} WHERE NOT {is_same}", fresh.table());
+    connection.execute(&format!("INSERT INTO {table} BY NAME SELECT {OLD}.* {changed}"))?;
+    let changed = connection.query_value(&format!("SELECT count(*) {changed}"))?;
     Ok(changed.as_i64().unwrap_or(0))
 }

@@ -2,7 +2,7 @@
 
 use engine::{Connection, EngineError};
 use model::ColumnDoc;
-use types::{Column, Target};
+use types::{Column, Kind, Target};
 
 use crate::MaterializeError;
 use crate::comments::{Comments, write_comments};
@@ -58,6 +58,8 @@ pub struct WriteRequest<'a> {
     pub target: &'a Target,
     /// The kind.
     pub kind: &'a KindWrite,
+    /// The kind that the last commit wrote it as.
+    pub last_kind: Option<Kind>,
     /// Whether the table is rebuilt.
     pub rebuild: Rebuild,
     /// The snapshot at which the result was read.
@@ -124,14 +126,22 @@ pub fn write_model(connection: &Connection, request: &WriteRequest<'_>) -> Resul
         None => whole(connection, request, &result, None),
         Some(columns) => {
             let retyped_key = retyped_key(request.kind, columns, &result);
+            let is_whole = has_own_columns(request.kind, columns) && retyped_key.is_none();
+            let tracked = matches!(request.kind, KindWrite::Tracked { .. });
+            let rebuilt = || {
+                let written = whole(connection, request, &result, Some(columns));
+                written.map(|written| Written { retyped_key: retyped_key.clone(), ..written })
+            };
             match request.rebuild {
-                Rebuild::No if retyped_key.is_none() => in_place(connection, request, &table, &result, columns),
-                Rebuild::No | Rebuild::IfLossless => {
-                    check_lossless(connection, &table, columns, &result)?;
-                    let written = whole(connection, request, &result, Some(columns));
-                    written.map(|written| Written { retyped_key, ..written })
-                }
                 Rebuild::Yes => whole(connection, request, &result, Some(columns)),
+                Rebuild::No if is_whole => in_place(connection, request, &table, &result, columns),
+                // What a tracked table holds is in its query's sources.
+                Rebuild::No if tracked => rebuilt(),
+                Rebuild::No | Rebuild::IfLossless => {
+                    let is_history = request.last_kind == Some(Kind::Scd2);
+                    check_lossless(connection, &table, columns, &result, is_history)?;
+                    rebuilt()
+                }
             }
         }
     };
@@ -167,7 +177,9 @@ fn whole(
         None => create(connection, request.lake, request.target, &extended).map(|()| Evolution::default()),
         Some(columns) => refill(connection, &table, columns, &extended),
     };
-    let evolution = evolution.map_err(MaterializeError::Write)?.without(&all_own_columns());
+    let last_own = request.last_kind.map_or(&[][..], Kind::own_columns);
+    let evolution = evolution.map_err(MaterializeError::Write)?;
+    let evolution = evolution.without(request.kind.own_columns()).without(last_own);
     Ok(Written { evolution, rows: result.rows, ..Written::default() })
 }
 
@@ -189,6 +201,10 @@ fn in_place(
         .cloned()
         .collect();
     let evolution = Evolution::between(&data, &result.stored_columns());
+    if matches!(request.kind, KindWrite::Tracked { .. }) && !evolution.is_none() {
+        // Names and types are no part of the hashes, so every group may have changed.
+        return whole(connection, request, result, Some(present));
+    }
     let write = || -> Result<i64, EngineError> {
         for statement in evolution.keeping_statements(table) {
             connection.execute(&statement)?;
@@ -208,8 +224,9 @@ fn in_place(
     Ok(Written { evolution, rows, ..Written::default() })
 }
 
-fn all_own_columns() -> Vec<&'static str> {
-    HISTORY.iter().copied().chain([CONTENT_HASH]).collect()
+/// Whether the table has what the runtime adds to this kind; one that another tool made anew has not.
+fn has_own_columns(kind: &KindWrite, present: &[Column]) -> bool {
+    kind.own_columns().iter().all(|own| present.iter().any(|column| column.name == *own))
 }
 
 fn retyped_key(kind: &KindWrite, present: &[Column], result: &ModelResult) -> Option<RetypedKey> {

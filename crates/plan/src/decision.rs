@@ -22,8 +22,10 @@ pub struct ModelFacts<'a> {
 pub struct LastCommit {
     /// Hash of the definition that made it.
     pub hash: String,
-    /// Kind it was written as.
-    pub kind: String,
+    /// Kind it was written as; `None` for a word that is no kind.
+    pub kind: Option<Kind>,
+    /// Key columns it was written by.
+    pub keys: Vec<String>,
     /// What it depended on, as recorded.
     depends: Option<Value>,
     /// The snapshot at which it read its sources; without it nothing can be verified.
@@ -43,7 +45,13 @@ impl LastCommit {
     pub fn read(model: &str, json: &str) -> Result<Self, DecisionError> {
         let info: CommitInfo = serde_json::from_str(json)
             .map_err(|error| DecisionError { model: model.to_owned(), cause: error.to_string() })?;
-        Ok(Self { hash: info.sql_hash, kind: info.kind, depends: info.depends, read_snapshot: info.read_snapshot })
+        Ok(Self {
+            hash: info.sql_hash,
+            kind: Kind::parse(&info.kind),
+            keys: info.keys,
+            depends: info.depends,
+            read_snapshot: info.read_snapshot,
+        })
     }
 }
 

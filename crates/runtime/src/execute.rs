@@ -9,6 +9,7 @@ use materialize::{
     write_model,
 };
 use model::{Extension, LimitWord, Model, Repository, find_limit, find_limit_word, schema_hash};
+use plan::LastCommit;
 use types::{Code, Column, CommitInfo, Decision, Kind, Reason, RunType, Step, StepStatus, literal, quote};
 
 use crate::git::GitInfo;
@@ -32,26 +33,41 @@ pub(crate) struct RunContext<'a> {
 pub(crate) struct Task {
     /// What and why.
     pub decision: Decision,
+    /// The kind of the last commit.
+    pub last_kind: Option<Kind>,
     /// Whether the rows that are there are replaced.
     pub rebuild: Rebuild,
 }
 
 impl Task {
-    /// The rebuild that a decision means, given the kind of the last commit (chapter 02 §5.4).
-    pub(crate) fn new(decision: Decision, kind: Kind, last_kind: Option<&str>) -> Self {
+    /// The rebuild that a decision means, given the last commit (chapter 02 §5.4).
+    pub(crate) fn new(decision: Decision, model: &Model, last: Option<&LastCommit>) -> Self {
+        let kind = model.kind;
+        let last_kind = last.and_then(|last| last.kind);
+        let same_keys = |last: &LastCommit| {
+            let keys = key_columns(model);
+            keys.len() == last.keys.len() && keys.iter().zip(&last.keys).all(|(a, b)| a.eq_ignore_ascii_case(b))
+        };
         let rebuild = match (kind, last_kind) {
             _ if decision.reason == Reason::FullRefresh => Rebuild::Yes,
-            (Kind::Table, None | Some("table" | "tracked")) => Rebuild::No,
-            (kind, Some(last)) if last == kind.as_str() => {
-                let refills = kind == Kind::Tracked && decision.run_type == RunType::Backfill;
-                if refills { Rebuild::Yes } else { Rebuild::No }
-            }
+            (Kind::Table, None | Some(Kind::Table | Kind::Tracked)) => Rebuild::No,
             // What these kinds hold is in their query's sources.
-            (_, Some("table" | "tracked")) => Rebuild::Yes,
+            (Kind::Tracked, Some(Kind::Tracked)) if decision.run_type != RunType::Backfill => Rebuild::No,
+            (_, Some(Kind::Table | Kind::Tracked)) => Rebuild::Yes,
+            (kind, Some(last_kind)) if kind == last_kind && last.is_some_and(same_keys) => Rebuild::No,
             // The others, and a table that no commit tells about, may hold what no query gives again.
             _ => Rebuild::IfLossless,
         };
-        Self { decision, rebuild }
+        Self { decision, last_kind, rebuild }
+    }
+}
+
+/// The key columns that the model's kind uses.
+fn key_columns(model: &Model) -> Vec<String> {
+    match model.kind {
+        Kind::Table | Kind::Append => Vec::new(),
+        Kind::Merge | Kind::Scd2 => model.unique_key.iter().map(|key| key.value.clone()).collect(),
+        Kind::Tracked => model.group_key.clone(),
     }
 }
 
@@ -144,6 +160,7 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, task: &Task) -> Resul
         metadata: &session.metadata,
         target,
         kind: &kind,
+        last_kind: task.last_kind,
         rebuild: task.rebuild,
         read_snapshot,
         result: &result,
@@ -168,12 +185,13 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, task: &Task) -> Resul
 
 /// The kind with its keys; that they are there is checked when the model is read.
 fn kind_write(model: &Model) -> KindWrite {
-    let key = || model.unique_key.as_ref().map(|key| key.value.clone()).unwrap_or_default();
+    let keys = key_columns(model);
+    let key = || keys.first().cloned().unwrap_or_default();
     match model.kind {
         Kind::Table | Kind::Append => KindWrite::Table,
         Kind::Merge => KindWrite::Merge { key: key() },
         Kind::Scd2 => KindWrite::Scd2 { key: key() },
-        Kind::Tracked => KindWrite::Tracked { keys: model.group_key.clone() },
+        Kind::Tracked => KindWrite::Tracked { keys },
     }
 }
 
@@ -187,9 +205,11 @@ fn reported(task: &Task, kind: Kind, written: &Written) -> (Decision, Option<Str
         );
         return (Decision::new(RunType::Backfill, Reason::UniqueKeyTypeChanged), Some(warning));
     }
-    let silent = task.decision.reason == Reason::FirstRun || task.rebuild != Rebuild::No;
+    let silent = task.decision.reason == Reason::FirstRun || task.last_kind != Some(kind);
     let evolution = Some(&written.evolution).filter(|_| !silent);
-    let run_type = evolution.and_then(|evolution| evolution.reported_run_type(kind)).unwrap_or(task.decision.run_type);
+    let asked_for = task.decision.reason == Reason::FullRefresh;
+    let changed = evolution.filter(|_| !asked_for).and_then(|evolution| evolution.reported_run_type(kind));
+    let run_type = changed.unwrap_or(task.decision.run_type);
     (Decision::new(run_type, task.decision.reason.clone()), evolution.and_then(Evolution::warning))
 }
 
@@ -235,6 +255,7 @@ fn commit_info(context: &RunContext<'_>, planned: &PlannedModel, run: &Run<'_>, 
         sql_hash: planned.hash.clone(),
         schema_hash: schema_hash(&columns),
         columns,
+        keys: key_columns(&planned.model),
         depends: Some(planned.depends.clone().into()),
         rows_affected: run.rows,
         read_snapshot: Some(run.read_snapshot),

@@ -79,16 +79,16 @@ pub(crate) fn sort(mut planned: Vec<PlannedModel>) -> Result<Vec<PlannedModel>, 
     Ok(planned)
 }
 
-/// The kind of the model's last commit.
-pub(crate) fn last_kind(planned: &PlannedModel, facts: &LakeFacts) -> Result<Option<String>, RunError> {
+/// The model's last commit.
+pub(crate) fn last_commit(planned: &PlannedModel, facts: &LakeFacts) -> Result<Option<LastCommit>, RunError> {
     let row = facts.commits.get(&planned.target().key());
-    Ok(row.map(|row| LastCommit::read(&row.target, &row.commit_info)).transpose()?.map(|commit| commit.kind))
+    Ok(row.map(|row| LastCommit::read(&row.target, &row.commit_info)).transpose()?)
 }
 
 /// What a run does with the model, from the facts as they are.
 pub(crate) fn decide_run(planned: &PlannedModel, facts: &LakeFacts) -> Result<Decision, RunError> {
     let key = planned.target().key();
-    let last_commit = facts.commits.get(&key).map(|row| LastCommit::read(&row.target, &row.commit_info)).transpose()?;
+    let last_commit = last_commit(planned, facts)?;
     let since = last_commit.as_ref().and_then(|commit| commit.read_snapshot);
     let model_facts = ModelFacts {
         kind: planned.model.kind,

@@ -14,7 +14,7 @@ use types::{Code, Decision, Reason, RunType, Target};
 use crate::execute::{RunContext, Task, execute};
 use crate::git::git_info;
 use crate::not_yet::check_supported;
-use crate::planning::{PlannedModel, decide_run, last_kind, plan_models, sort};
+use crate::planning::{PlannedModel, decide_run, last_commit, plan_models, sort};
 use crate::{
     Cancellation, ModelOutcome, Observer, ProjectLock, RunError, RunSummary, Session, SessionOptions, Status,
     load_models, select_model,
@@ -179,7 +179,7 @@ impl Turns {
         if decision.run_type == RunType::Skip {
             return Ok(());
         }
-        let task = Task::new(decision, planned.model.kind, last_kind(planned, facts)?.as_deref());
+        let task = Task::new(decision, &planned.model, last_commit(planned, facts)?.as_ref());
         let executed = execute(context, planned, &task)?;
         self.stale = true;
         outcome.run_type = Some(executed.decision.run_type);

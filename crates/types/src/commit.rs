@@ -19,6 +19,9 @@ pub struct CommitInfo {
     /// The query's output columns.
     #[serde(default)]
     pub columns: Vec<Column>,
+    /// The key columns it was written by.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keys: Vec<String>,
     /// What the query read. Kept as JSON, because a commit of another tool may hold anything here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depends: Option<serde_json::Value>,

@@ -290,3 +290,109 @@ fn soak_kinds_follow_random_histories() {
         }
     }
 }
+
+#[test]
+fn a_nested_column_that_changes_leaves_the_lake_readable() {
+    for header in [MERGE, SCD2, TRACKED] {
+        let (project, lake) = over(header, "SELECT * FROM ext.n");
+        lake.execute("CREATE TABLE ext.n AS SELECT 1 AS id, {'a': 1} AS o, 5 AS l");
+        run(&project);
+        lake.execute("ALTER TABLE ext.n ADD COLUMN o.b INTEGER; ALTER TABLE ext.n DROP COLUMN l; ALTER TABLE ext.n ADD COLUMN l INTEGER[]; UPDATE ext.n SET l = [7]");
+        run(&project);
+        run(&project);
+        let current = if header == SCD2 { "WHERE is_current" } else { "" };
+        assert_eq!(project.rows(&format!("SELECT o.a, o.b IS NULL, l FROM m.x {current}")), "1,true,[7]\n", "{header}");
+    }
+}
+
+#[test]
+fn columns_may_be_named_like_aliases_of_the_runtime() {
+    for header in [MERGE, SCD2, TRACKED] {
+        let select = "SELECT 1 AS id, {'id': 2} AS s, '{\"a\":1}'::JSON AS t, 3 AS key, 4 AS row_hash, 5 AS k0";
+        let (project, _lake) = over(header, select);
+        for _ in 0..3 {
+            run(&project);
+        }
+        assert_eq!(project.rows("SELECT count(*) FROM m.x"), "1\n", "{header}");
+    }
+}
+
+#[test]
+fn tracked_is_rebuilt_when_its_columns_change() {
+    let (project, lake) = over(TRACKED, "SELECT * FROM ext.t");
+    run(&project);
+    lake.execute("ALTER TABLE ext.t RENAME v TO w");
+    assert!(run(&project).contains("schema evolution: + w (VARCHAR); - v"));
+    assert_eq!(project.rows("SELECT id, w FROM m.x ORDER BY id"), "1,a\n2,b\n");
+    lake.execute("CREATE OR REPLACE TABLE ext.t AS SELECT 1::BIGINT AS id, 'z' AS w");
+    run(&project);
+    assert_eq!(project.rows("SELECT typeof(id), w FROM m.x"), "BIGINT,z\n", "a retyped group key needs no test");
+    lake.execute("CREATE OR REPLACE TABLE m.x AS SELECT 7 AS id");
+    run(&project);
+    assert_eq!(project.rows("SELECT id, w FROM m.x"), "1,z\n", "a table made anew by another tool");
+}
+
+#[test]
+fn columns_of_the_users_own_are_no_history() {
+    let (project, lake) = over(MERGE, "SELECT * FROM ext.h");
+    lake.execute("CREATE TABLE ext.h AS SELECT * FROM (VALUES (1, NULL::BIGINT, NULL::BOOLEAN), (2, NULL, false)) t(id, valid_to_snapshot, is_current)");
+    run(&project);
+    project.model("m/x", &format!("{MERGE}\nSELECT * REPLACE (id::BIGINT AS id) FROM ext.h"));
+    assert!(run(&project).contains("unique_key type changed"), "nothing is lost");
+    lake.execute("DELETE FROM ext.h WHERE id = 1");
+    project.model("m/x", &format!("{MERGE}\nSELECT * REPLACE (id::INTEGER AS id) FROM ext.h"));
+    refused(&project, "1 rows would be dropped by a rebuild, for example: 1, NULL, NULL");
+}
+
+#[test]
+fn another_key_rebuilds_only_without_loss() {
+    for header in [MERGE, SCD2] {
+        let (project, lake) = over(header, "SELECT id, v FROM ext.t");
+        run(&project);
+        let other = header.to_lowercase().replace("@unique_key: id", "@unique_key: v");
+        project.model("m/x", &format!("{other}\nSELECT id, v FROM ext.t"));
+        assert!(run(&project).contains(", backfill, 2 rows,"), "{header}");
+        lake.execute("UPDATE ext.t SET v = 'a2' WHERE id = 1");
+        run(&project);
+        project.model("m/x", &format!("{header}\nSELECT id, v FROM ext.t"));
+        refused(&project, "rows would be dropped by a rebuild");
+    }
+}
+
+#[test]
+fn a_new_column_is_null_in_versions_that_close_in_the_same_run() {
+    let (project, lake) = over(SCD2, "SELECT id, v FROM ext.t");
+    run(&project);
+    lake.execute("UPDATE ext.t SET v = 'A2' WHERE id = 1");
+    project.model("m/x", &format!("{SCD2}\nSELECT id, v, 'from ' || v AS d FROM ext.t"));
+    run(&project);
+    assert_eq!(
+        project.rows("SELECT id, v, d, is_current FROM m.x ORDER BY id, valid_from_snapshot"),
+        "1,a,,false\n1,A2,from A2,true\n2,b,from b,true\n"
+    );
+}
+
+#[test]
+fn keys_are_what_the_lake_stores_and_groups_what_they_are() {
+    for header in [MERGE, SCD2] {
+        let (project, _lake) =
+            over(header, "SELECT '12:00:00+01'::TIMETZ AS id, 1 AS v UNION ALL SELECT '11:00:00+00'::TIMETZ, 2");
+        refused(&project, "1 unique_key value(s) occur more than once");
+    }
+    let (project, _lake) = over(TRACKED, "SELECT 'a' AS id, 1 AS v");
+    project.write("config/settings.sql", "SET default_collation = 'NOCASE';");
+    run(&project);
+    project.model("m/x", &format!("{TRACKED}\nSELECT 'A' AS id, 1 AS v"));
+    run(&project);
+    assert_eq!(project.rows("SELECT id FROM m.x"), "A\n");
+    project.model("m/x", &format!("{TRACKED}\nSELECT 'A' AS id, 1::VARIANT AS v"));
+    run(&project);
+    for header in [TRACKED, MERGE, SCD2] {
+        project.model("m/x", &format!("{header}\nSELECT 'A' AS id, 1::VARIANT AS v"));
+        project.run(&["run", "m.x", "--full-refresh", "--yes"]).success();
+        project.model("m/x", &format!("{header}\nSELECT 'A' AS id, '1'::VARIANT AS v"));
+        run(&project);
+        let current = if header == SCD2 { "WHERE is_current" } else { "" };
+        assert_eq!(project.rows(&format!("SELECT variant_typeof(v) FROM m.x {current}")), "VARCHAR\n", "{header}");
+    }
+}
