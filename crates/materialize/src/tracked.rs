@@ -29,9 +29,7 @@ fn hashed_statement(result: &ModelResult, keys: &[String]) -> String {
     let value = |column: &&Column| {
         let name = quote(&column.name);
         // The length keeps one value's end from passing for another's beginning.
-        let text = format!("coalesce('v' || length({name}::VARCHAR) || ':' || {name}::VARCHAR, 'n')");
-        // The text of a VARIANT does not tell 1 from '1'.
-        if column.type_name == "VARIANT" { format!("coalesce(variant_typeof({name}), '') || {text}") } else { text }
+        format!("coalesce('v' || length({name}::VARCHAR) || ':' || {name}::VARCHAR, 'n')")
     };
     let row = if data.is_empty() { "''".to_owned() } else { data.iter().map(value).collect::<Vec<_>>().join(" || ") };
     let keys = key_identities(result, keys, "");

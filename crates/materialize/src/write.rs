@@ -10,7 +10,7 @@ use crate::evolution::Evolution;
 use crate::keys::check_keys;
 use crate::lossless::check_lossless;
 use crate::merge::merge;
-use crate::refill::{create, refill};
+use crate::refill::{create, has_variant, refill};
 use crate::result::{ModelResult, describe};
 use crate::scd2::{HISTORY, version, with_history};
 use crate::tracked::{CONTENT_HASH, replace_groups, with_content_hash};
@@ -201,7 +201,7 @@ fn in_place(
         .cloned()
         .collect();
     let evolution = Evolution::between(&data, &result.stored_columns());
-    if matches!(request.kind, KindWrite::Tracked { .. }) && !evolution.is_none() {
+    if matches!(request.kind, KindWrite::Tracked { .. }) && (!evolution.is_none() || has_variant(result)) {
         // Names and types are no part of the hashes, so every group may have changed.
         return whole(connection, request, result, Some(present));
     }
