@@ -258,6 +258,8 @@ fn soak_kinds_follow_random_histories() {
         project.model("m/s", &format!("{SCD2}\nSELECT id, v FROM ext.t"));
         project.model("m/g", &format!("{TRACKED}\nSELECT id % 3 AS id, v FROM ext.t"));
         lake.execute("CREATE TABLE ext.upserts AS SELECT * FROM ext.t; CREATE TABLE ext.closed AS SELECT id, v, 0 AS f, 0 AS u FROM ext.t LIMIT 0");
+        // The first state is seen by a run, as every later one is.
+        project.run(&["run"]).success();
         for _ in 0..8 {
             let id = random.below(6);
             lake.execute(&match random.below(4) {
