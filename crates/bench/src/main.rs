@@ -1,6 +1,7 @@
 //! `make bench`: every figure is a ratio of medians of two things measured in turn in one run.
 //!
 //! Boundary: drives the release binary as a user would; the engine room only serves as the floor.
+// Its output is its result, and a benchmark that cannot be set up has none.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 mod first_run;

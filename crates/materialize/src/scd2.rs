@@ -6,8 +6,8 @@ use types::{Column, quote};
 use crate::refill::{NEW, OLD, differs, select_list};
 use crate::result::{ModelResult, temp_table};
 
-/// The columns that the runtime adds.
-pub(crate) const HISTORY: [&str; 3] = ["valid_from_snapshot", "valid_to_snapshot", "is_current"];
+/// The columns that the runtime adds, as `Kind::own_columns` names them.
+const HISTORY: [&str; 3] = ["valid_from_snapshot", "valid_to_snapshot", "is_current"];
 
 /// The result as a history that begins now.
 pub(crate) fn with_history(

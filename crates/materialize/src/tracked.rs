@@ -6,8 +6,8 @@ use types::{Column, quote};
 use crate::refill::{NEW, OLD, identity, select_list};
 use crate::result::{ModelResult, temp_table};
 
-/// The column that the runtime adds; equal on all rows of a group.
-pub(crate) const CONTENT_HASH: &str = "_content_hash";
+/// The column that the runtime adds, as `Kind::own_columns` names it; equal on all rows of a group.
+const CONTENT_HASH: &str = "_content_hash";
 
 /// The result with the hash of each row's group.
 pub(crate) fn with_content_hash(

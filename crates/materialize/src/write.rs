@@ -12,8 +12,8 @@ use crate::lossless::check_lossless;
 use crate::merge::merge;
 use crate::refill::{create, has_variant, refill};
 use crate::result::{ModelResult, describe};
-use crate::scd2::{HISTORY, version, with_history};
-use crate::tracked::{CONTENT_HASH, replace_groups, with_content_hash};
+use crate::scd2::{version, with_history};
+use crate::tracked::{replace_groups, with_content_hash};
 
 /// The kind of a write with its keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,10 +100,12 @@ impl KindWrite {
     /// Columns that the runtime adds.
     fn own_columns(&self) -> &'static [&'static str] {
         match self {
-            Self::Table | Self::Merge { .. } => &[],
-            Self::Scd2 { .. } => &HISTORY,
-            Self::Tracked { .. } => &[CONTENT_HASH],
+            Self::Table => Kind::Table,
+            Self::Merge { .. } => Kind::Merge,
+            Self::Scd2 { .. } => Kind::Scd2,
+            Self::Tracked { .. } => Kind::Tracked,
         }
+        .own_columns()
     }
 
     fn keys(&self) -> &[String] {

@@ -245,7 +245,8 @@ fn commit_info(context: &RunContext<'_>, planned: &PlannedModel, run: &Run<'_>, 
     let mut columns: Vec<Column> = run.result.columns.clone();
     columns.retain(|column| !kind.own_columns().iter().any(|own| column.name.eq_ignore_ascii_case(own)));
     if kind == Kind::Tracked {
-        columns.push(Column { name: "_content_hash".into(), type_name: "VARCHAR".into() });
+        let hash = |name: &&str| Column { name: (*name).to_owned(), type_name: "VARCHAR".into() };
+        columns.extend(kind.own_columns().iter().map(hash));
     }
     let seconds = |time: Timestamp| time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     CommitInfo {
