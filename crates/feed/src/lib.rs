@@ -1,0 +1,3 @@
+//! What changed in a table of the lake between two snapshots, as SQL.
+//!
+//! Boundary: knows tables and snapshots, not models; runs inside a transaction that it is given.

@@ -1,0 +1,17 @@
+//! What the engine's functions do to rows, as far as a query's meaning depends on it.
+
+use std::collections::BTreeSet;
+
+/// Functions by what they do; names in lower case.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Functions {
+    /// Aggregates, and macros that stand for one.
+    pub aggregates: BTreeSet<String>,
+}
+
+impl Functions {
+    /// Whether a call of `name` makes one value from many rows.
+    pub fn is_aggregate(&self, name: &str) -> bool {
+        self.aggregates.contains(&name.to_lowercase())
+    }
+}
