@@ -43,7 +43,7 @@ pub(crate) enum Command {
     ///   ondatrasql run staging.orders
     ///   ondatrasql run models/staging/orders.sql
     #[command(
-        override_usage = "ondatrasql run [<model>] [--full-refresh [--yes]] [--state-wait <duration>]",
+        override_usage = "ondatrasql run [<model>] [--full-refresh [--yes] | --keep] [--state-wait <duration>]",
         verbatim_doc_comment
     )]
     Run(RunArgs),
@@ -112,6 +112,9 @@ pub(crate) struct RunArgs {
     /// Rebuild the model from its query; rows that the query does not give any more are lost
     #[arg(long, requires = "model")]
     pub(crate) full_refresh: bool,
+    /// Keep the rows of an append model whose definition changed, and add what is new
+    #[arg(long, requires = "model", conflicts_with = "full_refresh")]
+    pub(crate) keep: bool,
     /// Answer yes to the question whether to lose them
     #[arg(long, requires = "full_refresh")]
     pub(crate) yes: bool,

@@ -98,6 +98,11 @@ impl EngineError {
         }
     }
 
+    /// Whether the statement itself was refused, before it looked at any row.
+    pub fn is_refusal(&self) -> bool {
+        matches!(self, Self::Sql { class, .. } if ["Binder", "Catalog", "Parser", "Syntax"].iter().any(|word| class.starts_with(word)))
+    }
+
     /// Byte of the statement at which it failed, where known.
     pub fn offset(&self) -> Option<usize> {
         match self {

@@ -5,6 +5,7 @@
 
 mod error;
 mod extensions;
+mod identity;
 mod json;
 mod lake;
 mod native;
@@ -13,6 +14,7 @@ mod value;
 
 pub use error::EngineError;
 pub use extensions::{ExtensionSearch, Pins, needed_extensions};
+pub use identity::identity;
 pub use lake::{CurrentTable, LakeFacts, LakeView, RegistryRow, TARGET_REGISTRY, registry_statements};
 pub use native::{Connection, Database, InterruptHandle, Rows};
 pub use parser::EngineParser;

@@ -4,10 +4,30 @@ use model::{SqlParser, SyntaxTree, TreeError};
 use types::literal;
 
 use crate::error::byte_offset;
-use crate::{Connection, Value};
+use crate::{Connection, EngineError, Value};
 
 /// Asks an engine connection for syntax trees. Any connection will do: nothing is bound or run.
 pub struct EngineParser<'a>(pub &'a Connection);
+
+impl EngineParser<'_> {
+    /// The tree of one statement that leaves out nothing, as [`EngineParser::statement`] needs it.
+    pub fn complete_tree(&self, sql: &str) -> Result<SyntaxTree, TreeError> {
+        let refused = |error: EngineError| TreeError::NotSerializable { message: error.cleaned() };
+        let query = format!("SELECT json_serialize_sql({})::VARCHAR", literal(sql));
+        match self.0.query_value(&query).map_err(refused)? {
+            Value::Text(document) | Value::Json(document) => {
+                SyntaxTree::from_document(&document).map_err(|error| in_bytes(error, sql))
+            }
+            _ => Err(TreeError::NotSerializable { message: "no syntax tree".into() }),
+        }
+    }
+
+    /// The statement that a complete tree stands for.
+    pub fn statement(&self, tree: &SyntaxTree) -> Result<String, EngineError> {
+        let sql = format!("SELECT json_deserialize_sql({}::JSON)", literal(&tree.0.to_string()));
+        Ok(self.0.query_value(&sql)?.into_text().unwrap_or_default())
+    }
+}
 
 impl SqlParser for EngineParser<'_> {
     fn trees(&self, statements: &[&str]) -> Vec<Result<SyntaxTree, TreeError>> {

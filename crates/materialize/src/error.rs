@@ -62,6 +62,9 @@ pub enum MaterializeError {
         /// Some of them.
         sample: Vec<String>,
     },
+    /// The table has to be made as a whole, and the result is only a part: the caller runs the whole query.
+    #[error("the whole table has to be written")]
+    NeedsWhole,
     /// A column whose name belongs to the runtime.
     #[error("column `{column}`: names that begin with `__ondatra_` are reserved for the runtime")]
     ReservedColumn {
@@ -107,7 +110,9 @@ impl Diagnose for MaterializeError {
             Self::Query(error) | Self::Write(error) => error.code(),
             Self::KeyMissing { .. } | Self::KeyNull { .. } | Self::KeyRepeated { .. } => Code::Key,
             Self::RowsWouldBeDropped { .. } => Code::RowsWouldBeDropped,
-            Self::Inexact { .. } | Self::UnsupportedType { .. } | Self::ReservedColumn { .. } => Code::Sql,
+            Self::Inexact { .. } | Self::UnsupportedType { .. } | Self::ReservedColumn { .. } | Self::NeedsWhole => {
+                Code::Sql
+            }
         }
     }
 
@@ -122,8 +127,11 @@ impl Diagnose for MaterializeError {
                 "keep one row for each `{key}` in the model, for example QUALIFY row_number() OVER (PARTITION BY {key} ORDER BY …) = 1"
             ),
             Self::RowsWouldBeDropped { .. } => {
-                "to rebuild the table all the same and lose them: run the model with --full-refresh".into()
+                "to rebuild the table all the same and lose them: run the model with --full-refresh; an append model \
+                 can also be run with --keep, which keeps every row and adds what is new since its last run"
+                    .into()
             }
+            Self::NeedsWhole => "run the model again".into(),
             Self::ReservedColumn { column } => format!("give `{column}` another name in the model"),
             Self::Inexact { column, .. } => {
                 format!("cast `{column}` in the model to a type that holds it, for example VARCHAR")

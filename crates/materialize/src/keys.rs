@@ -18,18 +18,12 @@ pub(crate) fn check_keys(
     kind: &KindWrite,
 ) -> Result<(), MaterializeError> {
     let (directive, keys): (&'static str, &[String]) = match kind {
-        KindWrite::Table => return Ok(()),
+        KindWrite::Table | KindWrite::Append => return Ok(()),
         KindWrite::Merge { key } | KindWrite::Scd2 { key } => ("@unique_key", std::slice::from_ref(key)),
         KindWrite::Tracked { keys } => ("@group_key", keys),
     };
     for key in keys {
-        if !result.columns.iter().any(|column| column.name.eq_ignore_ascii_case(key)) {
-            return Err(MaterializeError::KeyMissing {
-                directive,
-                key: key.clone(),
-                available: result.columns.iter().map(|column| column.name.clone()).collect(),
-            });
-        }
+        check_present(result, directive, key)?;
     }
     let is_null: Vec<String> = keys.iter().map(|key| format!("{} IS NULL", quote(key))).collect();
     let nulls = count(connection, &format!("SELECT count(*) FROM {} WHERE {}", result.table(), is_null.join(" OR ")))?;
@@ -38,8 +32,20 @@ pub(crate) fn check_keys(
     }
     match kind {
         KindWrite::Merge { key } | KindWrite::Scd2 { key } => check_unique(connection, result, key),
-        KindWrite::Table | KindWrite::Tracked { .. } => Ok(()),
+        KindWrite::Table | KindWrite::Append | KindWrite::Tracked { .. } => Ok(()),
     }
+}
+
+/// An error if the result has no column of this name.
+pub(crate) fn check_present(result: &ModelResult, directive: &'static str, name: &str) -> Result<(), MaterializeError> {
+    if result.columns.iter().any(|column| column.name.eq_ignore_ascii_case(name)) {
+        return Ok(());
+    }
+    Err(MaterializeError::KeyMissing {
+        directive,
+        key: name.to_owned(),
+        available: result.columns.iter().map(|column| column.name.clone()).collect(),
+    })
 }
 
 fn check_unique(connection: &Connection, result: &ModelResult, key: &str) -> Result<(), MaterializeError> {

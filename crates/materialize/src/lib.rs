@@ -3,6 +3,7 @@
 //! Boundary: never begins, commits or rolls back; decides nothing about whether a model runs. SQL that
 //! depends on a model's shape is built here and nowhere else.
 
+mod append;
 mod comments;
 mod error;
 mod evolution;
@@ -17,5 +18,5 @@ mod write;
 
 pub use error::MaterializeError;
 pub use evolution::Evolution;
-pub use result::{ModelResult, build_result, drop_result};
+pub use result::{ModelResult, ResultRows, build_result, drop_result};
 pub use write::{KindWrite, Rebuild, RetypedKey, WriteRequest, Written, write_model};

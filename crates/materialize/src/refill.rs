@@ -1,7 +1,7 @@
 //! Makes a table hold exactly a result: what kind `table` does every time, and others when they are made or
 //! rebuilt. A table is never made anew, so that its change feed goes on (chapter 02 §3.1).
 
-use engine::{Connection, EngineError};
+use engine::{Connection, EngineError, identity};
 use types::{Column, Target, quote};
 
 use crate::evolution::Evolution;
@@ -72,19 +72,6 @@ fn holds_same_rows(connection: &Connection, table: &str, result: &ModelResult) -
 /// from '1', and its type says so only on the outside.
 pub(crate) fn has_variant(result: &ModelResult) -> bool {
     result.columns.iter().any(|column| column.type_name.contains("VARIANT"))
-}
-
-/// What tells a column's values apart, `name` being the column where it stands. SQL's equality does not
-/// always: 0.0 equals -0.0, a month equals 30 days, and under a collation 'abc' may equal 'ABC'.
-pub(crate) fn identity(column: &Column, name: &str) -> String {
-    match column.type_name.as_str() {
-        "FLOAT" | "DOUBLE" => format!("({name}, signbit({name}))"),
-        "VARCHAR" | "JSON" => format!("encode({name}::VARCHAR)"),
-        "INTERVAL" => format!("{name}::VARCHAR"),
-        "VARIANT" => format!("(variant_typeof({name}), encode({name}::VARCHAR))"),
-        nested if nested.contains(['(', '[']) && !nested.starts_with("DECIMAL") => format!("encode({name}::VARCHAR)"),
-        _ => name.to_owned(),
-    }
 }
 
 /// Aliases of a table's and a result's row in one statement: columns cannot be called so.

@@ -62,10 +62,27 @@ pub(crate) fn temp_table(name: &str) -> String {
     format!("temp.main.{}", quote(name))
 }
 
+/// Which rows of a query a result holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResultRows {
+    /// All.
+    All,
+    /// None: only names and types count.
+    None,
+}
+
 /// Runs a model's SQL into its temporary table.
-pub fn build_result(connection: &Connection, target: &Target, sql: &str) -> Result<ModelResult, MaterializeError> {
+pub fn build_result(
+    connection: &Connection,
+    target: &Target,
+    sql: &str,
+    rows: ResultRows,
+) -> Result<ModelResult, MaterializeError> {
     let table = temp_table(&target.temp_name());
-    let (before, after) = wrapping(sql);
+    let (before, after) = match rows {
+        ResultRows::All => wrapping(sql),
+        ResultRows::None => ("FROM (", "\n) LIMIT 0"),
+    };
     let prefix = format!("CREATE OR REPLACE TEMP TABLE {} AS\n{before}", quote(&target.temp_name()));
     connection.execute(&format!("{prefix}{sql}{after}")).map_err(|error| shift(error, prefix.len(), sql.len()))?;
     let columns = describe(connection, &table).map_err(MaterializeError::Write)?;

@@ -1,9 +1,9 @@
 //! Kind `tracked`: groups of rows, replaced when their content changes (chapter 02 §3.4).
 
-use engine::{Connection, EngineError};
+use engine::{Connection, EngineError, identity};
 use types::{Column, quote};
 
-use crate::refill::{NEW, OLD, identity, select_list};
+use crate::refill::{NEW, OLD, select_list};
 use crate::result::{ModelResult, temp_table};
 
 /// The column that the runtime adds, as `Kind::own_columns` names it; equal on all rows of a group.

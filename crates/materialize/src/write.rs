@@ -5,9 +5,10 @@ use model::ColumnDoc;
 use types::{Column, Kind, Target};
 
 use crate::MaterializeError;
+use crate::append::append;
 use crate::comments::{Comments, write_comments};
 use crate::evolution::Evolution;
-use crate::keys::check_keys;
+use crate::keys::{check_keys, check_present};
 use crate::lossless::check_lossless;
 use crate::merge::merge;
 use crate::refill::{create, has_variant, refill};
@@ -20,6 +21,8 @@ use crate::tracked::{replace_groups, with_content_hash};
 pub enum KindWrite {
     /// Replaced as a whole.
     Table,
+    /// Rows are only added.
+    Append,
     /// Upsert by a key.
     Merge {
         /// `@unique_key`.
@@ -66,6 +69,10 @@ pub struct WriteRequest<'a> {
     pub read_snapshot: i64,
     /// The result.
     pub result: &'a ModelResult,
+    /// Whether the result is only what a delta gives, so that no whole table can be made from it.
+    pub partial: bool,
+    /// `@incremental`: a column that the result must have.
+    pub cursor: Option<&'a str>,
     /// The table's comment.
     pub description: Option<&'a str>,
     /// The columns' comments.
@@ -101,6 +108,7 @@ impl KindWrite {
     fn own_columns(&self) -> &'static [&'static str] {
         match self {
             Self::Table => Kind::Table,
+            Self::Append => Kind::Append,
             Self::Merge { .. } => Kind::Merge,
             Self::Scd2 { .. } => Kind::Scd2,
             Self::Tracked { .. } => Kind::Tracked,
@@ -110,7 +118,7 @@ impl KindWrite {
 
     fn keys(&self) -> &[String] {
         match self {
-            Self::Table => &[],
+            Self::Table | Self::Append => &[],
             Self::Merge { key } | Self::Scd2 { key } => std::slice::from_ref(key),
             Self::Tracked { keys } => keys,
         }
@@ -122,6 +130,7 @@ pub fn write_model(connection: &Connection, request: &WriteRequest<'_>) -> Resul
     let table = request.target.qualified(request.lake);
     let result = request.result.without(request.kind.own_columns());
     check_keys(connection, &result, request.kind)?;
+    request.cursor.map_or(Ok(()), |cursor| check_present(&result, "@incremental", cursor))?;
     // Looked up inside the transaction: another tool may have made or dropped the table since planning.
     let present = existing_columns(connection, &table).map_err(MaterializeError::Write)?;
     let written = match &present {
@@ -140,6 +149,9 @@ pub fn write_model(connection: &Connection, request: &WriteRequest<'_>) -> Resul
                 // What a tracked table holds is in its query's sources.
                 Rebuild::No if tracked => rebuilt(),
                 Rebuild::No | Rebuild::IfLossless => {
+                    if request.partial {
+                        return Err(MaterializeError::NeedsWhole);
+                    }
                     let is_history = request.last_kind == Some(Kind::Scd2);
                     check_lossless(connection, &table, columns, &result, is_history)?;
                     rebuilt()
@@ -168,8 +180,11 @@ fn whole(
     result: &ModelResult,
     present: Option<&[Column]>,
 ) -> Result<Written, MaterializeError> {
+    if request.partial {
+        return Err(MaterializeError::NeedsWhole);
+    }
     let extended = match request.kind {
-        KindWrite::Table | KindWrite::Merge { .. } => Ok(result.clone()),
+        KindWrite::Table | KindWrite::Append | KindWrite::Merge { .. } => Ok(result.clone()),
         KindWrite::Scd2 { .. } => with_history(connection, result, request.read_snapshot),
         KindWrite::Tracked { keys } => with_content_hash(connection, result, keys),
     };
@@ -213,6 +228,7 @@ fn in_place(
         }
         match request.kind {
             KindWrite::Table => Ok(result.rows),
+            KindWrite::Append => append(connection, table, result),
             KindWrite::Merge { key } => merge(connection, table, result, key),
             KindWrite::Scd2 { key } => {
                 let scope =

@@ -30,6 +30,8 @@ pub struct LastCommit {
     depends: Option<Value>,
     /// The snapshot at which it read its sources; without it nothing can be verified.
     pub read_snapshot: Option<i64>,
+    /// When it ended, RFC 3339, UTC; empty if it does not tell.
+    pub end_time: String,
 }
 
 /// A recorded commit that cannot be read: the model fails, it is never rebuilt by accident.
@@ -51,6 +53,7 @@ impl LastCommit {
             keys: info.keys,
             depends: info.depends,
             read_snapshot: info.read_snapshot,
+            end_time: info.end_time,
         })
     }
 }

@@ -19,12 +19,52 @@ pub struct Names {
     pub macros: BTreeMap<String, Vec<String>>,
 }
 
+impl Names {
+    fn is_known(&self, key: &str) -> bool {
+        self.tables.contains_key(key) || self.views.contains_key(key)
+    }
+
+    fn has_schema(&self, schema: &str) -> bool {
+        let prefix = format!("{}.", schema.to_lowercase());
+        self.tables.keys().chain(self.views.keys()).any(|key| key.starts_with(&prefix))
+    }
+
+    /// Where a reference leads that names no CTE; `None` for the engine's own catalogs.
+    pub fn resolve(&self, catalog: Option<&str>, schema: Option<&str>, name: &str) -> Option<Resolved> {
+        if schema.is_some_and(|s| s.eq_ignore_ascii_case("information_schema") || s.eq_ignore_ascii_case("pg_catalog"))
+        {
+            return None;
+        }
+        let is_lake = |part: &str| part.eq_ignore_ascii_case(&self.lake);
+        Some(match (catalog, schema) {
+            (Some(catalog), schema) if is_lake(catalog) => {
+                Resolved::Lake(format!("{}.{name}", schema.unwrap_or("main")))
+            }
+            (Some(catalog), schema) => Resolved::External(format!("{catalog}.{}.{name}", schema.unwrap_or("main"))),
+            (None, Some(schema))
+                if self.is_known(&format!("{schema}.{name}").to_lowercase()) || self.has_schema(schema) =>
+            {
+                Resolved::Lake(format!("{schema}.{name}"))
+            }
+            (None, Some(schema)) if is_lake(schema) => Resolved::Lake(format!("main.{name}")),
+            (None, Some(schema)) if self.catalogs.contains(&schema.to_lowercase()) => {
+                Resolved::External(format!("{schema}.main.{name}"))
+            }
+            (None, Some(schema)) => Resolved::Lake(format!("{schema}.{name}")),
+            (None, None) if !self.is_known(&format!("main.{name}").to_lowercase()) && looks_like_file(name) => {
+                Resolved::External(name.to_owned())
+            }
+            (None, None) => Resolved::Lake(format!("main.{name}")),
+        })
+    }
+}
+
 /// Table functions that read nothing.
 const GENERATORS: [&str; 5] = ["range", "generate_series", "unnest", "repeat", "repeat_row"];
 
 /// Where one reference leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Resolved {
+pub enum Resolved {
     /// `schema.table` in the lake, as the model spells it, without the lake's alias.
     Lake(String),
     /// Anything that the lake does not hold.
@@ -53,6 +93,18 @@ pub fn depends_on(
     (found.depends, warning)
 }
 
+/// The names that `tree` depends on through macros and through SQL in texts, as [`depends_on`] gives them.
+pub fn read_by_macros(tree: &SyntaxTree, names: &Names, parser: &dyn SqlParser) -> Vec<String> {
+    let mut found = Found { names, parser, depends: Vec::new(), expanded: BTreeSet::new() };
+    for reference in references(tree) {
+        if let Reference::Function { name, texts, literal, .. } = reference {
+            found.add_function(&name, &texts, literal);
+        }
+    }
+    found.add_macros(tree);
+    found.depends
+}
+
 struct Found<'a> {
     names: &'a Names,
     parser: &'a dyn SqlParser,
@@ -66,13 +118,17 @@ impl Found<'_> {
         for reference in references(tree) {
             match reference {
                 Reference::Table { catalog, schema, name, .. } => {
-                    if let Some(resolved) = self.resolve(catalog.as_deref(), schema.as_deref(), &name) {
+                    if let Some(resolved) = self.names.resolve(catalog.as_deref(), schema.as_deref(), &name) {
                         self.add(&resolved);
                     }
                 }
                 Reference::Function { name, texts, literal, .. } => self.add_function(&name, &texts, literal),
             }
         }
+        self.add_macros(tree);
+    }
+
+    fn add_macros(&mut self, tree: &SyntaxTree) {
         for name in called_functions(tree) {
             self.expand_macro(&name);
         }
@@ -164,7 +220,7 @@ impl Found<'_> {
     fn add_mention(&mut self, names: &[String], place: MentionPlace) {
         let may_be_table = names.len() > 1 || place != MentionPlace::Elsewhere;
         match self.resolve_chain(names).filter(|_| may_be_table) {
-            Some(Resolved::Lake(name)) if !self.is_known(&name.to_lowercase()) => {}
+            Some(Resolved::Lake(name)) if !self.names.is_known(&name.to_lowercase()) => {}
             Some(resolved) => self.add(&resolved),
             None => {}
         }
@@ -181,48 +237,11 @@ impl Found<'_> {
 
     fn resolve_chain(&self, chain: &[String]) -> Option<Resolved> {
         match chain {
-            [name] => self.resolve(None, None, name),
-            [schema, name] => self.resolve(None, Some(schema), name),
-            [catalog, schema, name] => self.resolve(Some(catalog), Some(schema), name),
+            [name] => self.names.resolve(None, None, name),
+            [schema, name] => self.names.resolve(None, Some(schema), name),
+            [catalog, schema, name] => self.names.resolve(Some(catalog), Some(schema), name),
             _ => None,
         }
-    }
-
-    fn is_known(&self, key: &str) -> bool {
-        self.names.tables.contains_key(key) || self.names.views.contains_key(key)
-    }
-
-    fn has_schema(&self, schema: &str) -> bool {
-        let prefix = format!("{}.", schema.to_lowercase());
-        self.names.tables.keys().chain(self.names.views.keys()).any(|key| key.starts_with(&prefix))
-    }
-
-    fn resolve(&self, catalog: Option<&str>, schema: Option<&str>, name: &str) -> Option<Resolved> {
-        if schema.is_some_and(|s| s.eq_ignore_ascii_case("information_schema") || s.eq_ignore_ascii_case("pg_catalog"))
-        {
-            return None;
-        }
-        let is_lake = |part: &str| part.eq_ignore_ascii_case(&self.names.lake);
-        Some(match (catalog, schema) {
-            (Some(catalog), schema) if is_lake(catalog) => {
-                Resolved::Lake(format!("{}.{name}", schema.unwrap_or("main")))
-            }
-            (Some(catalog), schema) => Resolved::External(format!("{catalog}.{}.{name}", schema.unwrap_or("main"))),
-            (None, Some(schema))
-                if self.is_known(&format!("{schema}.{name}").to_lowercase()) || self.has_schema(schema) =>
-            {
-                Resolved::Lake(format!("{schema}.{name}"))
-            }
-            (None, Some(schema)) if is_lake(schema) => Resolved::Lake(format!("main.{name}")),
-            (None, Some(schema)) if self.names.catalogs.contains(&schema.to_lowercase()) => {
-                Resolved::External(format!("{schema}.main.{name}"))
-            }
-            (None, Some(schema)) => Resolved::Lake(format!("{schema}.{name}")),
-            (None, None) if !self.is_known(&format!("main.{name}").to_lowercase()) && looks_like_file(name) => {
-                Resolved::External(name.to_owned())
-            }
-            (None, None) => Resolved::Lake(format!("main.{name}")),
-        })
     }
 }
 

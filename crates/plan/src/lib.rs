@@ -9,4 +9,4 @@ mod dependencies;
 
 pub use dag::{Cycle, order};
 pub use decision::{DecisionError, DependencyState, LastCommit, ModelFacts, decide};
-pub use dependencies::{Names, depends_on};
+pub use dependencies::{Names, Resolved, depends_on, read_by_macros};

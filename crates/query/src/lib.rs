@@ -3,6 +3,20 @@
 //!
 //! Boundary: pure. Trees come in as JSON, names and functions through what the caller knows of them.
 
+mod feeds;
 mod functions;
+mod index;
+mod names;
+mod nodes;
+mod query;
+mod rewrite;
+mod rowwise;
+mod shape;
+mod terms;
+mod views;
 
 pub use functions::Functions;
+pub use names::{LakeTable, Named, Names};
+pub use query::{Drivers, Query};
+pub use rewrite::same_meaning;
+pub use terms::Term;

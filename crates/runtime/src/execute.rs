@@ -1,21 +1,24 @@
 //! One model's run: one transaction, one snapshot (chapter 02 §0).
 
+use std::cell::OnceCell;
 use std::time::{Duration, Instant};
 
-use engine::{Pins, registry_statements};
+use engine::{EngineError, LakeFacts, Pins, registry_statements};
 use jiff::Timestamp;
 use materialize::{
     Evolution, KindWrite, MaterializeError, ModelResult, Rebuild, WriteRequest, Written, build_result, drop_result,
     write_model,
 };
 use model::{Extension, LimitWord, Model, Repository, find_limit, find_limit_word, schema_hash};
-use plan::LastCommit;
+use plan::{LastCommit, Names};
+use query::Functions;
 use types::{Code, Column, CommitInfo, Decision, Kind, Reason, RunType, Step, StepStatus, literal, quote};
 
+use crate::cursor::{CursorScope, set_cursor};
 use crate::git::GitInfo;
 use crate::planning::PlannedModel;
+use crate::reading::{Read, Reader, Source};
 use crate::session::current_snapshot;
-use crate::variables::NO_CURSOR;
 use crate::{Cancellation, RunError, Session};
 
 /// Attempts at one model's transaction while other writers get in the way.
@@ -24,6 +27,9 @@ const ATTEMPTS_MAX: u32 = 6;
 /// What all models of a run share.
 pub(crate) struct RunContext<'a> {
     pub session: &'a Session,
+    pub names: &'a Names,
+    /// Read once, when the first model needs them.
+    pub functions: &'a OnceCell<Functions>,
     pub cancellation: &'a Cancellation,
     pub dag_run_id: &'a str,
     pub git: &'a GitInfo,
@@ -37,6 +43,10 @@ pub(crate) struct Task {
     pub last_kind: Option<Kind>,
     /// Whether the rows that are there are replaced.
     pub rebuild: Rebuild,
+    /// What is read.
+    pub read: Read,
+    /// When the last run was committed; empty if there was none.
+    pub last_run: String,
 }
 
 impl Task {
@@ -50,15 +60,24 @@ impl Task {
         };
         let rebuild = match (kind, last_kind) {
             _ if decision.reason == Reason::FullRefresh => Rebuild::Yes,
+            _ if decision.reason == Reason::Kept => Rebuild::No,
             (Kind::Table, None | Some(Kind::Table | Kind::Tracked)) => Rebuild::No,
             // What these kinds hold is in their query's sources.
             (Kind::Tracked, Some(Kind::Tracked)) if decision.run_type != RunType::Backfill => Rebuild::No,
             (_, Some(Kind::Table | Kind::Tracked)) => Rebuild::Yes,
+            (Kind::Append, Some(Kind::Append)) if decision.run_type == RunType::Backfill => Rebuild::IfLossless,
             (kind, Some(last_kind)) if kind == last_kind && last.is_some_and(same_keys) => Rebuild::No,
             // The others, and a table that no commit tells about, may hold what no query gives again.
             _ => Rebuild::IfLossless,
         };
-        Self { decision, last_kind, rebuild }
+        let since = last.and_then(|last| last.read_snapshot);
+        let read = match (kind, &decision.reason) {
+            (_, Reason::Kept) => Read::Keep { since },
+            (Kind::Append | Kind::Merge, Reason::IncrementalRun) => Read::Delta { since },
+            _ => Read::Whole,
+        };
+        let last_run = last.map(|last| last.end_time.clone()).unwrap_or_default();
+        Self { decision, last_kind, rebuild, read, last_run }
     }
 }
 
@@ -80,12 +99,18 @@ pub(crate) struct Executed {
 }
 
 /// Runs a model and commits it, or leaves no trace of it.
-pub(crate) fn execute(context: &RunContext<'_>, planned: &PlannedModel, task: &Task) -> Result<Executed, RunError> {
+pub(crate) fn execute(
+    context: &RunContext<'_>,
+    planned: &PlannedModel,
+    task: &Task,
+    facts: &LakeFacts,
+) -> Result<Executed, RunError> {
     check_limit(planned)?;
     load_extensions(context, planned)?;
     let mut attempt = 1;
+    let mut fallback = None;
     loop {
-        let result = try_once(context, planned, task);
+        let result = try_once(context, planned, &Attempt { task, facts, fallback: fallback.as_ref() });
         // The model's own error counts, not what may go wrong while cleaning up after it.
         let dropped = drop_result(&context.session.connection, planned.target());
         match result {
@@ -95,6 +120,7 @@ pub(crate) fn execute(context: &RunContext<'_>, planned: &PlannedModel, task: &T
                 attempt += 1;
             }
             Err(Failure::Conflict(message)) => return Err(RunError::Conflict { attempts: attempt, message }),
+            Err(Failure::Delta(why)) => fallback = Some(why),
             Err(Failure::Final(error)) => return Err(error),
             Ok(mut executed) => {
                 // The commit stands, whatever becomes of a temporary table.
@@ -105,8 +131,28 @@ pub(crate) fn execute(context: &RunContext<'_>, planned: &PlannedModel, task: &T
     }
 }
 
+/// One attempt at a model's transaction.
+struct Attempt<'a> {
+    task: &'a Task,
+    facts: &'a LakeFacts,
+    /// Why the whole query runs, after a delta failed.
+    fallback: Option<&'a Fallback>,
+}
+
+/// Why an attempt with a delta failed.
+enum Fallback {
+    /// A statement that reads the changes failed.
+    Unreadable(String),
+    /// The rewritten query was refused.
+    Refused(String),
+    /// The table has to be written as a whole.
+    NeedsWhole,
+}
+
 enum Failure {
     Conflict(String),
+    /// With the whole query it may succeed.
+    Delta(Fallback),
     Final(RunError),
 }
 
@@ -115,6 +161,7 @@ impl<E: Into<RunError>> From<E> for Failure {
         match error.into() {
             RunError::Engine(error) if error.is_conflict() => Self::Conflict(error.cleaned()),
             RunError::Statement { error, .. } if error.is_conflict() => Self::Conflict(error.cleaned()),
+            RunError::Statement { error: MaterializeError::NeedsWhole, .. } => Self::Delta(Fallback::NeedsWhole),
             other => Self::Final(other),
         }
     }
@@ -126,12 +173,12 @@ fn pause(attempt: u32) -> Duration {
     Duration::from_millis(20 * 2_u64.pow(attempt) + jitter)
 }
 
-fn try_once(context: &RunContext<'_>, planned: &PlannedModel, task: &Task) -> Result<Executed, Failure> {
+fn try_once(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>) -> Result<Executed, Failure> {
     let connection = &context.session.connection;
     context.cancellation.check()?;
-    connection.execute(NO_CURSOR)?;
     connection.execute("BEGIN")?;
-    let written = context.cancellation.interruptible(connection.interrupt_handle(), || write(context, planned, task));
+    let written =
+        context.cancellation.interruptible(connection.interrupt_handle(), || write(context, planned, attempt));
     let committed = written.and_then(|executed| {
         context.cancellation.check()?;
         connection.execute("COMMIT")?;
@@ -146,30 +193,47 @@ fn try_once(context: &RunContext<'_>, planned: &PlannedModel, task: &Task) -> Re
 }
 
 /// Everything between BEGIN and COMMIT.
-fn write(context: &RunContext<'_>, planned: &PlannedModel, task: &Task) -> Result<Executed, Failure> {
-    let (session, model) = (context.session, &planned.model);
+fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>) -> Result<Executed, Failure> {
+    let (session, model, task) = (context.session, &planned.model, attempt.task);
     let (connection, target) = (&session.connection, planned.target());
     let mut steps = Steps::begin();
     let read_snapshot = current_snapshot(connection, &session.lake)?;
-    let failed = |error| statement_error(planned, error);
-    let result = build_result(connection, target, model.sql()).map_err(failed)?;
+    let scope = CursorScope {
+        table: &target.qualified(&session.lake),
+        is_backfill: task.decision.run_type == RunType::Backfill,
+        last_run: &task.last_run,
+    };
+    set_cursor(connection, model.incremental.as_ref(), &scope)?;
+    let source = source(context, planned, attempt, read_snapshot)?;
+    let failed = |error| statement_error(planned, error, source.own_text);
+    let result =
+        build_result(connection, target, &source.sql, source.rows).map_err(|error| refused(&source, error, failed))?;
+    for names in &source.temp {
+        names.drop_statements().iter().try_for_each(|statement| connection.execute(statement))?;
+    }
     steps.done("query");
     let kind = kind_write(model);
+    let whole_append = model.kind == Kind::Append && !source.partial && task.rebuild == Rebuild::No;
     let request = WriteRequest {
         lake: &session.lake,
         metadata: &session.metadata,
         target,
         kind: &kind,
         last_kind: task.last_kind,
-        rebuild: task.rebuild,
+        // What was appended once is never appended again.
+        rebuild: if whole_append { Rebuild::IfLossless } else { task.rebuild },
         read_snapshot,
         result: &result,
+        partial: source.partial,
+        cursor: model.incremental.as_ref().map(|incremental| incremental.column.value.as_str()),
         description: model.description.as_deref(),
         docs: &model.columns,
     };
     let written = write_model(connection, &request).map_err(failed)?;
     steps.done("write");
-    let (decision, evolved) = reported(task, model.kind, &written);
+    let mut decided = task.decision.clone();
+    decided.reason = source.reason.unwrap_or(decided.reason);
+    let (decision, evolved) = reported(task, decided, model.kind, &written);
     let info = commit_info(
         context,
         planned,
@@ -179,8 +243,65 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, task: &Task) -> Resul
     // Plain data with text keys: it cannot fail to serialize.
     let commit_info = serde_json::to_string(&info).unwrap_or_default();
     record(session, planned, &commit_info)?;
-    let warnings = planned.warnings.iter().cloned().chain(evolved).chain(written.warnings).collect();
-    Ok(Executed { decision, rows: written.rows, warnings })
+    let warnings = planned.warnings.iter().cloned().chain(source.warning).chain(evolved).chain(written.warnings);
+    Ok(Executed { decision, rows: written.rows, warnings: warnings.collect() })
+}
+
+/// The text to run: after a delta failed, the model's own.
+fn source(
+    context: &RunContext<'_>,
+    planned: &PlannedModel,
+    attempt: &Attempt<'_>,
+    read_snapshot: i64,
+) -> Result<Source, Failure> {
+    let whole = |reason: &str, warning: Option<String>| Source {
+        reason: Some(Reason::FullQuery(reason.into())),
+        warning,
+        ..Source::whole(planned)
+    };
+    match attempt.fallback {
+        Some(Fallback::Unreadable(cause) | Fallback::Refused(cause))
+            if matches!(attempt.task.read, Read::Keep { .. }) =>
+        {
+            Ok(Source::kept(planned, cause))
+        }
+        Some(Fallback::Unreadable(cause)) => {
+            let warning = format!("CDC failed, using full query: {cause}");
+            Ok(whole("changes cannot be read", Some(warning)))
+        }
+        Some(Fallback::Refused(cause)) => {
+            let warning = format!("CDC query failed ({cause}), retrying with full query");
+            Ok(whole("the rewritten query was refused", Some(warning)))
+        }
+        Some(Fallback::NeedsWhole) => Ok(whole("the table is written anew", None)),
+        None => {
+            let reader = Reader {
+                session: context.session,
+                names: context.names,
+                functions: context.functions,
+                facts: attempt.facts,
+                planned,
+                until: read_snapshot,
+            };
+            reader.source(attempt.task.read).map_err(|error| match &error {
+                EngineError::Sql { .. } if !error.is_conflict() && !error.is_fatal() => {
+                    Failure::Delta(Fallback::Unreadable(error.cleaned()))
+                }
+                _ => error.into(),
+            })
+        }
+    }
+}
+
+/// A rewritten query that the engine refuses is no fault of the user's: the whole query shows whether there
+/// is one.
+fn refused(source: &Source, error: MaterializeError, failed: impl Fn(MaterializeError) -> RunError) -> Failure {
+    match &error {
+        MaterializeError::Query(cause) if !source.own_text && cause.is_refusal() => {
+            Failure::Delta(Fallback::Refused(cause.cleaned()))
+        }
+        _ => failed(error).into(),
+    }
 }
 
 /// The kind with its keys; that they are there is checked when the model is read.
@@ -188,7 +309,8 @@ fn kind_write(model: &Model) -> KindWrite {
     let keys = key_columns(model);
     let key = || keys.first().cloned().unwrap_or_default();
     match model.kind {
-        Kind::Table | Kind::Append => KindWrite::Table,
+        Kind::Table => KindWrite::Table,
+        Kind::Append => KindWrite::Append,
         Kind::Merge => KindWrite::Merge { key: key() },
         Kind::Scd2 => KindWrite::Scd2 { key: key() },
         Kind::Tracked => KindWrite::Tracked { keys },
@@ -197,7 +319,7 @@ fn kind_write(model: &Model) -> KindWrite {
 
 /// The decision as it turned out, and what to say of changed columns. A first run and one of another kind
 /// report no evolution: it is a backfill, whatever table it found.
-fn reported(task: &Task, kind: Kind, written: &Written) -> (Decision, Option<String>) {
+fn reported(task: &Task, decided: Decision, kind: Kind, written: &Written) -> (Decision, Option<String>) {
     if let Some(retyped) = &written.retyped_key {
         let warning = format!(
             "schema evolution: unique_key column \"{}\" type changed from {} to {}, forcing backfill",
@@ -209,8 +331,8 @@ fn reported(task: &Task, kind: Kind, written: &Written) -> (Decision, Option<Str
     let evolution = Some(&written.evolution).filter(|_| !silent);
     let asked_for = task.decision.reason == Reason::FullRefresh;
     let changed = evolution.filter(|_| !asked_for).and_then(|evolution| evolution.reported_run_type(kind));
-    let run_type = changed.unwrap_or(task.decision.run_type);
-    (Decision::new(run_type, task.decision.reason.clone()), evolution.and_then(Evolution::warning))
+    let run_type = changed.unwrap_or(decided.run_type);
+    (Decision::new(run_type, decided.reason), evolution.and_then(Evolution::warning))
 }
 
 /// Puts the commit's description into the transaction: for the snapshot, and for the registry, which
@@ -298,8 +420,8 @@ fn milliseconds(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
-fn statement_error(planned: &PlannedModel, error: MaterializeError) -> RunError {
-    let place = error.offset().map(|offset| Box::new(planned.model.sql_place(offset)));
+fn statement_error(planned: &PlannedModel, error: MaterializeError, own_text: bool) -> RunError {
+    let place = error.offset().filter(|_| own_text).map(|offset| Box::new(planned.model.sql_place(offset)));
     RunError::Statement { error, place }
 }
 

@@ -4,9 +4,12 @@
 //! The only room that begins and commits transactions of the lake.
 
 mod cancellation;
+mod cursor;
+mod deltas;
 mod error;
 mod event;
 mod execute;
+mod functions;
 mod git;
 mod inspect;
 mod lock;
@@ -14,6 +17,7 @@ mod macros;
 mod not_yet;
 mod planning;
 mod project_models;
+mod reading;
 mod run;
 mod session;
 mod spill;
@@ -25,5 +29,5 @@ pub use event::{ModelOutcome, Observer, RunSummary, Status};
 pub use inspect::{Answer, answer};
 pub use lock::ProjectLock;
 pub use project_models::{load_models, select_model};
-pub use run::{RunOptions, run};
+pub use run::{RunOptions, Wish, run};
 pub use session::{Session, SessionOptions};

@@ -2,7 +2,7 @@
 //! writes anything: half of what it asks for would be worse than nothing.
 
 use model::{Model, Written};
-use types::{Code, Kind};
+use types::Code;
 
 use crate::RunError;
 
@@ -11,14 +11,12 @@ pub(crate) fn check_supported(model: &Model) -> Result<(), RunError> {
     let masked = model.columns.iter().find(|doc| doc.mask().is_some());
     let first = |written: &[Written<String>]| written.first().map(|written| written.span.clone());
     let missing = [
-        (model.kind == Kind::Append).then(|| (format!("kind `{}`", model.kind), None)),
         model.fetch.then(|| ("@fetch".to_owned(), None)),
         model.push.is_some().then(|| ("@push".to_owned(), None)),
         masked.map(|doc| (format!("masking (column `{}`)", doc.name), Some(doc.span.clone()))),
         first(&model.constraints).map(|span| ("@constraint".to_owned(), Some(span))),
         first(&model.audits).map(|span| ("@audit".to_owned(), Some(span))),
         first(&model.warnings).map(|span| ("@warning".to_owned(), Some(span))),
-        model.incremental.as_ref().map(|cursor| ("@incremental".to_owned(), Some(cursor.column.span.clone()))),
         (!model.partitioned_by.is_empty()).then(|| ("@partitioned_by".to_owned(), None)),
         (!model.sorted_by.is_empty()).then(|| ("@sorted_by".to_owned(), None)),
     ];
@@ -30,7 +28,7 @@ pub(crate) fn check_supported(model: &Model) -> Result<(), RunError> {
     Err(RunError::Refused {
         code: Code::NotYet,
         message: format!("{} cannot be run by this version yet", missing.join(", ")),
-        help: "this version runs the kinds table, merge, tracked and scd2, with descriptions and extensions".into(),
+        help: "this version runs the five kinds with keys, cursors, descriptions and extensions".into(),
         place: Box::new(model.place(place)),
     })
 }

@@ -31,13 +31,19 @@ impl PlannedModel {
     }
 }
 
+/// Planned models, and the names that they were planned with.
+pub(crate) struct Planned {
+    pub models: Vec<PlannedModel>,
+    pub names: Names,
+}
+
 /// Plans `models`; the order is that of `models`.
 pub(crate) fn plan_models(
     session: &Session,
     facts: &LakeFacts,
     models: Vec<Model>,
     all_targets: &[Target],
-) -> Result<Vec<PlannedModel>, RunError> {
+) -> Result<Planned, RunError> {
     if let Some(finding) = models.iter().find_map(|model| shadowed_schema(session, model)) {
         return Err(finding.into());
     }
@@ -62,7 +68,8 @@ pub(crate) fn plan_models(
         let hash = definition_hash(&model, &session.definitions);
         PlannedModel { model, tree, depends, hash, warnings: warning.into_iter().collect() }
     });
-    Ok(planned.collect())
+    let models = planned.collect();
+    Ok(Planned { models, names })
 }
 
 /// Sorts into run order; an error names a cycle.

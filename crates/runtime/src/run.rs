@@ -1,5 +1,6 @@
 //! A run of all models, or of one.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -14,7 +15,7 @@ use types::{Code, Decision, Reason, RunType, Target};
 use crate::execute::{RunContext, Task, execute};
 use crate::git::git_info;
 use crate::not_yet::check_supported;
-use crate::planning::{PlannedModel, decide_run, last_commit, plan_models, sort};
+use crate::planning::{Planned, PlannedModel, decide_run, last_commit, plan_models, sort};
 use crate::{
     Cancellation, ModelOutcome, Observer, ProjectLock, RunError, RunSummary, Session, SessionOptions, Status,
     load_models, select_model,
@@ -30,14 +31,23 @@ pub struct RunOptions {
     pub environment: Environment,
     /// The one model to run, as given; all without it.
     pub model: Option<String>,
-    /// Whether the model is rebuilt, whatever its table holds.
-    pub full_refresh: bool,
+    /// What is to become of the rows that the model's table holds.
+    pub wish: Option<Wish>,
     /// How long to wait for another run to end.
     pub state_wait: Duration,
     /// For the session.
     pub session: SessionOptions,
     /// To stop it.
     pub cancellation: Cancellation,
+}
+
+/// What the user wants of the rows of a model's table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wish {
+    /// They are replaced, whatever is lost.
+    FullRefresh,
+    /// They are kept, whatever the query gives now.
+    Keep,
 }
 
 /// Runs the project, or one model of it. Errors are those that stop everything before the first model;
@@ -58,14 +68,21 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
     let _lock = ProjectLock::take(&options.root, options.state_wait, &options.cancellation)?;
     let session = Session::open(&config, &options.session)?;
     let git = git_info(&options.root);
-    let context =
-        RunContext { session: &session, cancellation: &options.cancellation, dag_run_id: &dag_run_id, git: &git };
     let mut facts = LakeFacts::read(&session.connection, &session.lake, &session.metadata)?;
-    let planned = plan(options, &session, &facts, models)?;
-    observer.started(planned.len());
-    let mut turns = Turns::new(&planned, &facts, options.full_refresh);
+    let Planned { models, names } = plan(options, &session, &facts, models)?;
+    let functions = OnceCell::new();
+    let context = RunContext {
+        session: &session,
+        names: &names,
+        functions: &functions,
+        cancellation: &options.cancellation,
+        dag_run_id: &dag_run_id,
+        git: &git,
+    };
+    observer.started(models.len());
+    let mut turns = Turns::new(&models, &facts, options.wish);
     let mut interrupted = false;
-    for planned in &planned {
+    for planned in &models {
         if options.cancellation.check().is_err() {
             interrupted = true;
             break;
@@ -84,21 +101,17 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
     Ok(RunSummary { dag_run_id, outcomes: turns.outcomes, duration: clock.elapsed(), interrupted })
 }
 
-fn plan(
-    options: &RunOptions,
-    session: &Session,
-    facts: &LakeFacts,
-    models: Vec<Model>,
-) -> Result<Vec<PlannedModel>, RunError> {
+fn plan(options: &RunOptions, session: &Session, facts: &LakeFacts, models: Vec<Model>) -> Result<Planned, RunError> {
     let Some(_) = options.model else {
         let targets: Vec<Target> = models.iter().map(|model| model.target.clone()).collect();
-        return sort(plan_models(session, facts, models, &targets)?);
+        let Planned { models, names } = plan_models(session, facts, models, &targets)?;
+        return Ok(Planned { models: sort(models)?, names });
     };
     // One model alone: no graph, but the names of the others still tell models from missing tables.
     let targets = find_model_files(&options.root)?.into_iter().filter_map(|source| source.target.ok());
     let targets: Vec<Target> = targets.collect();
     let planned = plan_models(session, facts, models, &targets)?;
-    match planned.iter().find(|planned| planned.reads(&planned.target().key())) {
+    match planned.models.iter().find(|planned| planned.reads(&planned.target().key())) {
         Some(planned) => Err(Cycle(vec![planned.target().clone()]).into()),
         None => Ok(planned),
     }
@@ -118,11 +131,18 @@ struct Turns {
 }
 
 impl Turns {
-    fn new(planned: &[PlannedModel], facts: &LakeFacts, full_refresh: bool) -> Self {
+    fn new(planned: &[PlannedModel], facts: &LakeFacts, wish: Option<Wish>) -> Self {
         let decide_one = |planned: &PlannedModel| {
             let decision = decide_run(planned, facts)?;
-            let refresh = full_refresh && decision.reason != Reason::FirstRun;
-            Ok(if refresh { Decision::new(RunType::Backfill, Reason::FullRefresh) } else { decision })
+            let has_table = facts.tables.contains_key(&planned.target().key());
+            Ok(match wish {
+                Some(Wish::FullRefresh) if decision.reason != Reason::FirstRun => {
+                    Decision::new(RunType::Backfill, Reason::FullRefresh)
+                }
+                // Also where a table stands that no commit tells about.
+                Some(Wish::Keep) if has_table => Decision::new(RunType::Incremental, Reason::Kept),
+                _ => decision,
+            })
         };
         let decide = |planned: &PlannedModel| (planned.target().key(), decide_one(planned));
         let decisions = planned.iter().map(decide).collect();
@@ -180,7 +200,7 @@ impl Turns {
             return Ok(());
         }
         let task = Task::new(decision, &planned.model, last_commit(planned, facts)?.as_ref());
-        let executed = execute(context, planned, &task)?;
+        let executed = execute(context, planned, &task, facts)?;
         self.stale = true;
         outcome.run_type = Some(executed.decision.run_type);
         outcome.reason = executed.decision.reason.to_string();
@@ -198,7 +218,7 @@ impl Turns {
     ) -> Result<Decision, RunError> {
         let upstream_ran = planned.depends.iter().any(|name| self.ran.contains(&name.to_lowercase()));
         let settled = |decision: &Decision| {
-            matches!(decision.reason, Reason::FirstRun | Reason::SqlChanged | Reason::FullRefresh)
+            matches!(decision.reason, Reason::FirstRun | Reason::SqlChanged | Reason::FullRefresh | Reason::Kept)
         };
         match self.decisions.remove(&planned.target().key()) {
             Some(Ok(decision)) if upstream_ran && !settled(&decision) => {}

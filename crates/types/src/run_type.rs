@@ -58,6 +58,12 @@ pub enum Reason {
     DepsUnchanged,
     /// The user asked for it.
     FullRefresh,
+    /// Something of a kind that keeps rows could not be read as a delta, so the whole query ran: why.
+    FullQuery(String),
+    /// The delta was read, and what looks at several rows, named here, saw those of the delta alone.
+    PerBatch(&'static str),
+    /// The user asked to keep the rows that are there.
+    Kept,
     /// The key has another type, so old and new keys cannot be compared.
     UniqueKeyTypeChanged,
 }
@@ -76,6 +82,9 @@ impl fmt::Display for Reason {
             Self::DepChanged(name) => write!(f, "dep changed: {name}"),
             Self::DepsUnchanged => f.write_str("deps unchanged"),
             Self::FullRefresh => f.write_str("full refresh"),
+            Self::FullQuery(why) => write!(f, "incremental run, full query: {why}"),
+            Self::PerBatch(what) => write!(f, "incremental run, {what} per batch"),
+            Self::Kept => f.write_str("kept"),
             Self::UniqueKeyTypeChanged => f.write_str("unique_key type changed"),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use runtime::{Cancellation, ModelOutcome, Observer, RunError, RunOptions, RunSummary, Status, select_model};
+use runtime::{Cancellation, ModelOutcome, Observer, RunError, RunOptions, RunSummary, Status, Wish, select_model};
 use serde_json::json;
 use types::{Kind, Target};
 
@@ -22,8 +22,15 @@ pub(crate) fn run(args: RunArgs, ui: &Ui) -> Result<ExitCode, CliError> {
     if args.full_refresh && !args.yes {
         confirm_refresh(&invocation, args.model.as_deref().unwrap_or_default(), ui)?;
     }
+    if args.keep {
+        check_keep(&invocation, args.model.as_deref().unwrap_or_default())?;
+    }
     let options = RunOptions {
-        full_refresh: args.full_refresh,
+        wish: match (args.full_refresh, args.keep) {
+            (true, _) => Some(Wish::FullRefresh),
+            (_, true) => Some(Wish::Keep),
+            _ => None,
+        },
         root: invocation.root,
         cwd: invocation.cwd,
         environment: invocation.environment,
@@ -53,6 +60,18 @@ fn confirm_refresh(invocation: &Invocation, model: &str, ui: &Ui) -> Result<(), 
             "add --yes if rows that the query does not give any more may be lost",
         )),
     }
+}
+
+/// Only an append table holds rows that a run keeps whatever its query gives.
+fn check_keep(invocation: &Invocation, model: &str) -> Result<(), CliError> {
+    let model = select_model(&invocation.root, &invocation.cwd, model)?;
+    if model.kind == Kind::Append {
+        return Ok(());
+    }
+    Err(CliError::usage(
+        format!("--keep is for append models, {} is {}", model.target, model.kind),
+        "run it without --keep: merge and scd2 keep their rows anyway, table and tracked follow their query",
+    ))
 }
 
 struct Report<'a> {

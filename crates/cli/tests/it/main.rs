@@ -1,6 +1,7 @@
 //! Black-box tests: the built binary in throwaway projects. A file per command or promise.
 #![allow(clippy::unwrap_used)]
 
+mod append;
 mod arguments;
 mod bad_projects;
 mod config;

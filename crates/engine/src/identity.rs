@@ -1,0 +1,16 @@
+//! What tells two values apart, where SQL's equality does not.
+
+use types::Column;
+
+/// What tells a column's values apart, `name` being the column where it stands. SQL's equality does not
+/// always: 0.0 equals -0.0, a month equals 30 days, and under a collation 'abc' may equal 'ABC'.
+pub fn identity(column: &Column, name: &str) -> String {
+    match column.type_name.as_str() {
+        "FLOAT" | "DOUBLE" => format!("({name}, signbit({name}))"),
+        "VARCHAR" | "JSON" => format!("encode({name}::VARCHAR)"),
+        "INTERVAL" => format!("{name}::VARCHAR"),
+        "VARIANT" => format!("(variant_typeof({name}), encode({name}::VARCHAR))"),
+        nested if nested.contains(['(', '[']) && !nested.starts_with("DECIMAL") => format!("encode({name}::VARCHAR)"),
+        _ => name.to_owned(),
+    }
+}

@@ -1,0 +1,126 @@
+//! The new rows of a table over a window: exactly the table as it is EXCEPT ALL the table as it was
+//! (chapter 02 §4.1).
+
+use engine::{EngineError, identity};
+use types::{Target, literal, quote};
+
+use crate::columns::Paired;
+use crate::{Method, Window};
+
+/// The new rows of a table, kept in a temporary table behind a view.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delta {
+    /// How they were found.
+    pub method: Method,
+    /// How many there are; none are kept if there are none.
+    pub rows: i64,
+}
+
+/// Names of the temporary relations of one table.
+///
+/// They are views: a temporary table would offer a `rowid` of its own in the place of the lake's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TempNames {
+    rows: String,
+    /// The view of the new rows.
+    pub delta: String,
+    /// The view of all others.
+    pub before: String,
+}
+
+impl TempNames {
+    /// The names for the table number `at` of a run's query.
+    pub fn new(at: usize) -> Self {
+        let name = |what: &str| format!("__ondatra_{what}_{at}");
+        Self { rows: name("rows"), delta: name("delta"), before: name("before") }
+    }
+
+    /// Statements that drop what may be there.
+    pub fn drop_statements(&self) -> [String; 3] {
+        let drop = |what: &str, name: &str| format!("DROP {what} IF EXISTS temp.main.{}", quote(name));
+        [drop("VIEW", &self.before), drop("VIEW", &self.delta), drop("TABLE", &self.rows)]
+    }
+}
+
+impl Window<'_> {
+    /// Finds the new rows of `table` and makes the view of them.
+    pub fn delta(&self, table: &Target, names: &TempNames) -> Result<Delta, EngineError> {
+        let method = self.method(table);
+        if matches!(method, Method::Unchanged | Method::Lost) {
+            return Ok(Delta { method, rows: 0 });
+        }
+        let columns = self.paired_columns(table)?;
+        let retyped = columns.iter().any(|paired| paired.retyped);
+        let method =
+            if retyped && matches!(method, Method::Feed | Method::Inserted) { Method::Compare } else { method };
+        let rows = quote(&names.rows);
+        let sql = self.delta_sql(table, method, &columns);
+        self.connection.execute(&format!("CREATE OR REPLACE TEMP TABLE {rows} AS {sql}"))?;
+        let view = quote(&names.delta);
+        self.connection.execute(&format!("CREATE OR REPLACE TEMP VIEW {view} AS SELECT * FROM temp.main.{rows}"))?;
+        let count = self.connection.query_value(&format!("SELECT count(*) FROM temp.main.{rows}"))?;
+        Ok(Delta { method, rows: count.as_i64().unwrap_or(0) })
+    }
+
+    /// Makes the view of the rows of `table` that are not new; its delta must be there.
+    pub fn before(&self, table: &Target, names: &TempNames) -> Result<(), EngineError> {
+        let columns = self.paired_columns(table)?;
+        let source = |from: &str| format!("SELECT {} FROM {from}", with_identities(&columns));
+        let delta = format!("temp.main.{}", quote(&names.delta));
+        self.connection.execute(&format!(
+            "CREATE OR REPLACE TEMP VIEW {} AS SELECT {} FROM ({} EXCEPT ALL {})",
+            quote(&names.before),
+            list(&columns),
+            source(&table.qualified(self.lake)),
+            source(&delta)
+        ))
+    }
+
+    fn delta_sql(&self, table: &Target, method: Method, columns: &[Paired]) -> String {
+        let name = table.qualified(self.lake);
+        match method {
+            Method::All | Method::Unchanged | Method::Lost => format!("SELECT {} FROM {name}", list(columns)),
+            Method::Inserted => format!("SELECT {} FROM {}", list(columns), self.feed("insertions", table)),
+            Method::Feed => difference(columns, &self.feed("insertions", table), &self.feed("deletions", table)),
+            Method::Compare => {
+                let then: Vec<String> =
+                    columns.iter().map(|paired| format!("{} AS {}", paired.then, quote(&paired.column.name))).collect();
+                let then = format!("(SELECT {} FROM {name} AT (VERSION => {}))", then.join(", "), self.since);
+                difference(columns, &name, &then)
+            }
+        }
+    }
+
+    /// The feed's two functions return the columns as they are now (chapter 02 §4.2).
+    fn feed(&self, what: &str, table: &Target) -> String {
+        format!(
+            "ducklake_table_{what}({}, {}, {}, {}, {})",
+            literal(self.lake),
+            literal(&table.schema),
+            literal(&table.name),
+            self.since + 1,
+            self.until
+        )
+    }
+}
+
+/// The rows of one relation that the other lacks, as multisets of identical rows.
+fn difference(columns: &[Paired], left: &str, right: &str) -> String {
+    let all = with_identities(columns);
+    format!("SELECT {} FROM (SELECT {all} FROM {left} EXCEPT ALL SELECT {all} FROM {right})", list(columns))
+}
+
+fn list(columns: &[Paired]) -> String {
+    columns.iter().map(|paired| quote(&paired.column.name)).collect::<Vec<_>>().join(", ")
+}
+
+/// The columns, and beside them what tells values apart that SQL takes for equal.
+fn with_identities(columns: &[Paired]) -> String {
+    let names = columns.iter().map(|paired| quote(&paired.column.name));
+    let identities = columns.iter().enumerate().filter_map(|(at, paired)| {
+        let name = quote(&paired.column.name);
+        let identity = identity(&paired.column, &name);
+        (identity != name).then(|| format!("{identity} AS __ondatra_identity_{at}"))
+    });
+    names.chain(identities).collect::<Vec<_>>().join(", ")
+}

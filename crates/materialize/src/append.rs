@@ -1,0 +1,15 @@
+//! Kind `append`: rows are only ever added (chapter 02 §3.1).
+
+use engine::{Connection, EngineError};
+
+use crate::refill::select_list;
+use crate::result::ModelResult;
+
+/// Adds the rows of the result; without any nothing is written, so that those below see no change.
+pub(crate) fn append(connection: &Connection, table: &str, result: &ModelResult) -> Result<i64, EngineError> {
+    if result.rows > 0 {
+        let (list, source) = (select_list(&result.columns), result.table());
+        connection.execute(&format!("INSERT INTO {table} BY NAME SELECT {list} FROM {source}"))?;
+    }
+    Ok(result.rows)
+}

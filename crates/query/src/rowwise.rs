@@ -1,0 +1,76 @@
+//! Whether each row of a query comes from one row of its driving reference: only then does a delta give
+//! each key the row that the whole query gives it (chapter 02 §4.4).
+
+use serde_json::Value;
+
+use crate::Functions;
+use crate::feeds::sees_other_rows;
+use crate::index::TableRef;
+use crate::nodes::{has_items, node_type, text};
+use crate::shape::{Side, side};
+
+pub(crate) struct RowWise<'a> {
+    pub tree: &'a Value,
+    pub refs: &'a [TableRef],
+    pub functions: &'a Functions,
+}
+
+impl RowWise<'_> {
+    /// What of the query at `pointer`, on the way to its driving references, looks at several rows.
+    pub(crate) fn broken_by(&self, pointer: &str) -> Option<&'static str> {
+        let node = self.tree.pointer(pointer)?;
+        match node_type(node) {
+            "SELECT_NODE" => self.select(node).or_else(|| self.from(&format!("{pointer}/from_table"))),
+            "SET_OPERATION_NODE" => match (text(node, "setop_type"), node.get("setop_all").and_then(Value::as_bool)) {
+                (Some("UNION" | "UNION_BY_NAME"), Some(true)) => {
+                    self.broken_by(&format!("{pointer}/left")).or_else(|| self.broken_by(&format!("{pointer}/right")))
+                }
+                (Some("UNION" | "UNION_BY_NAME"), _) => Some("UNION"),
+                (Some("EXCEPT"), _) => Some("EXCEPT"),
+                _ => Some("INTERSECT"),
+            },
+            _ => Some("recursive query"),
+        }
+    }
+
+    fn select(&self, node: &Value) -> Option<&'static str> {
+        let modifiers = node.get("modifiers").and_then(Value::as_array).into_iter().flatten();
+        let modified = modifiers.map(node_type).find_map(|modifier| match modifier {
+            "DISTINCT_MODIFIER" => Some("DISTINCT"),
+            "ORDER_MODIFIER" => None,
+            _ => Some("LIMIT"),
+        });
+        let is_set = |key: &str| node.get(key).is_some_and(|value| !value.is_null());
+        let grouped = has_items(node, "group_expressions")
+            || has_items(node, "group_sets")
+            || text(node, "aggregate_handling").is_some_and(|handling| handling != "STANDARD_HANDLING");
+        let named = [
+            (grouped, "GROUP BY"),
+            (is_set("having"), "HAVING"),
+            (is_set("qualify"), "QUALIFY"),
+            (is_set("sample"), "sample"),
+        ];
+        let named = named.into_iter().find(|(is_there, _)| *is_there).map(|(_, name)| name);
+        let list = node.get("select_list").and_then(|list| sees_other_rows(list, self.functions));
+        modified.or(named).or(list)
+    }
+
+    fn from(&self, pointer: &str) -> Option<&'static str> {
+        let node = self.tree.pointer(pointer)?;
+        match node_type(node) {
+            "JOIN" => match side(node) {
+                Side::Inner | Side::Left | Side::Filter => self.from(&format!("{pointer}/left")),
+                Side::Right => self.from(&format!("{pointer}/right")),
+                Side::Full => Some("FULL JOIN"),
+                Side::Positional => Some("POSITIONAL JOIN"),
+            },
+            "SUBQUERY" => self.broken_by(&format!("{pointer}/subquery/node")),
+            "BASE_TABLE" => {
+                let cte = self.refs.iter().find(|known| known.pointer == pointer).and_then(|known| known.cte.as_ref());
+                cte.and_then(|body| self.broken_by(body))
+            }
+            "PIVOT" => Some("PIVOT"),
+            _ => None,
+        }
+    }
+}

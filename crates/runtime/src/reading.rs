@@ -1,0 +1,230 @@
+//! What an incremental run of `append` and `merge` reads: what is new in its sources where that gives the
+//! right rows, else everything (chapter 02 §4).
+
+use std::cell::OnceCell;
+
+use engine::{EngineError, EngineParser, LakeFacts};
+use feed::{TempNames, Window};
+use materialize::ResultRows;
+use model::{SyntaxTree, TreeError};
+use plan::{Names, Resolved};
+use query::{Functions, LakeTable, Named, Query, Term, same_meaning};
+use types::{Kind, Reason, Target, quote};
+
+use crate::Session;
+use crate::deltas::{Plan, Reads, Whole, number, plan_append, plan_merge};
+use crate::functions::read_functions;
+use crate::planning::PlannedModel;
+
+/// What a run is to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Read {
+    /// The whole query.
+    Whole,
+    /// What is new since a snapshot, which the last commit may not tell.
+    Delta { since: Option<i64> },
+    /// The same, and nothing where that is not known.
+    Keep { since: Option<i64> },
+}
+
+/// The text that is run for a model, and what to say about it.
+pub(crate) struct Source {
+    pub sql: String,
+    pub rows: ResultRows,
+    /// Whether `sql` is the model's text, so that positions in it are positions in the file.
+    pub own_text: bool,
+    /// Whether it gives only what is new.
+    pub partial: bool,
+    /// The reason of the run, where it is another than the decision's.
+    pub reason: Option<Reason>,
+    /// A text for the user.
+    pub warning: Option<String>,
+    /// What to drop afterwards.
+    pub temp: Vec<TempNames>,
+}
+
+impl Source {
+    /// The model's own query.
+    pub(crate) fn whole(planned: &PlannedModel) -> Self {
+        Self {
+            sql: planned.model.sql().to_owned(),
+            rows: ResultRows::All,
+            own_text: true,
+            partial: false,
+            reason: None,
+            warning: None,
+            temp: Vec::new(),
+        }
+    }
+
+    /// Nothing is added to rows that were to be kept.
+    pub(crate) fn kept(planned: &PlannedModel, why: &str) -> Self {
+        Self { warning: Some(format!("kept, and nothing added: {why}")), ..Self::nothing(planned) }
+    }
+
+    /// The columns of the model's query, and no row.
+    fn nothing(planned: &PlannedModel) -> Self {
+        Self { rows: ResultRows::None, partial: true, ..Self::whole(planned) }
+    }
+}
+
+/// Where deltas are planned.
+pub(crate) struct Reader<'a> {
+    pub session: &'a Session,
+    pub names: &'a Names,
+    pub functions: &'a OnceCell<Functions>,
+    pub facts: &'a LakeFacts,
+    pub planned: &'a PlannedModel,
+    /// The snapshot at which the transaction reads.
+    pub until: i64,
+}
+
+impl Reader<'_> {
+    /// The text to run. After an error the transaction is lost; whatever else keeps changes from being read
+    /// makes the whole query run, and is told.
+    pub(crate) fn source(&self, read: Read) -> Result<Source, EngineError> {
+        let (since, keep) = match read {
+            Read::Whole => return Ok(Source::whole(self.planned)),
+            Read::Delta { since } => (since, false),
+            Read::Keep { since } => (since, true),
+        };
+        let found = match since {
+            Some(since) => self.plan(since).and_then(|plan| self.written(plan)),
+            None => Err(Whole::Unreadable("the last commit does not tell at which snapshot it read".into())),
+        };
+        match found {
+            Ok(source) => Ok(source),
+            Err(Whole::Failed(error)) => Err(error),
+            Err(Whole::Meaning(why) | Whole::Unreadable(why)) if keep => Ok(Source::kept(self.planned, &why)),
+            Err(Whole::Meaning(why)) => {
+                Ok(Source { reason: Some(Reason::FullQuery(why)), ..Source::whole(self.planned) })
+            }
+            Err(Whole::Unreadable(why)) => Ok(Source {
+                reason: Some(Reason::FullQuery("changes cannot be read".into())),
+                warning: Some(format!("CDC failed, using full query: {why}")),
+                ..Source::whole(self.planned)
+            }),
+        }
+    }
+
+    fn plan(&self, since: i64) -> Result<Plan, Whole> {
+        let tree = EngineParser(&self.session.connection).complete_tree(self.planned.model.sql());
+        let tree = tree.map_err(|error| match error {
+            TreeError::Syntax { message, .. } | TreeError::NotSerializable { message } => Whole::Unreadable(message),
+        })?;
+        let functions = self.functions()?;
+        let known = KnownNames { reader: self, columns: needs_columns(&tree, functions) };
+        let query = Query::read(&tree, &known, functions);
+        let reads = Reads::of(self, &query);
+        let tables: Vec<&Target> = reads.tables.values().collect();
+        let session = self.session;
+        let places = (session.lake.as_str(), session.metadata.as_str());
+        let window = Window::open(&session.connection, places, (since, self.until), &tables)?;
+        if let Some(view) = reads.views.iter().find(|(_, view_since)| *view_since > since) {
+            return Err(Whole::Meaning(format!("view {} changed", view.0)));
+        }
+        match self.planned.model.kind {
+            Kind::Append => plan_append(query, &reads, &window),
+            _ => plan_merge(query, &reads, &window),
+        }
+    }
+
+    fn written(&self, plan: Plan) -> Result<Source, Whole> {
+        let (query, terms, temp) = match plan {
+            Plan::Nothing => return Ok(Source::nothing(self.planned)),
+            Plan::Deltas { terms, temp, .. } if terms.is_empty() => {
+                return Ok(Source { temp, ..Source::nothing(self.planned) });
+            }
+            Plan::Deltas { query, terms, temp } => (query, terms, temp),
+        };
+        let per_batch = query.broken_by().filter(|_| self.planned.model.kind == Kind::Append);
+        let reason = per_batch.map(Reason::PerBatch);
+        if terms == [Term::default()] {
+            return Ok(Source { partial: true, reason, temp, ..Source::whole(self.planned) });
+        }
+        let texts: Result<Vec<String>, Whole> = terms.iter().map(|term| self.text(&query, term)).collect();
+        let texts = texts?;
+        let sql = match &texts[..] {
+            [only] => only.clone(),
+            several => {
+                let parts: Vec<String> = several.iter().map(|text| format!("SELECT * FROM ({text})")).collect();
+                parts.join(" UNION ALL ")
+            }
+        };
+        Ok(Source { sql, own_text: false, partial: true, reason, temp, ..Source::whole(self.planned) })
+    }
+
+    /// The SQL of a term, once it is certain that it says what its tree says.
+    fn text(&self, query: &Query, term: &Term) -> Result<String, Whole> {
+        let name = |at: usize, is_delta: bool| {
+            let names = TempNames::new(number(query, at));
+            if is_delta { names.delta } else { names.before }
+        };
+        let tree = query.rewritten(term, &name);
+        let parser = EngineParser(&self.session.connection);
+        let sql = parser.statement(&tree)?;
+        match parser.complete_tree(&sql) {
+            Ok(back) if same_meaning(&tree, &back) => Ok(sql),
+            _ => Err(Whole::Unreadable("the engine cannot write this query back as text".into())),
+        }
+    }
+
+    fn functions(&self) -> Result<&Functions, EngineError> {
+        if self.functions.get().is_none() {
+            let _ = self.functions.set(read_functions(&self.session.connection)?);
+        }
+        Ok(self.functions.get_or_init(Functions::default))
+    }
+}
+
+/// Only an aggregate asks where a column without a table's name comes from.
+fn needs_columns(tree: &SyntaxTree, functions: &Functions) -> bool {
+    model::called_functions(tree).iter().any(|name| functions.is_aggregate(name))
+}
+
+/// What is known of names at the run's snapshot.
+struct KnownNames<'a> {
+    reader: &'a Reader<'a>,
+    /// Whether columns are asked for.
+    columns: bool,
+}
+
+impl KnownNames<'_> {
+    fn columns(&self, target: &Target) -> Vec<String> {
+        if !self.columns {
+            return Vec::new();
+        }
+        let session = self.reader.session;
+        let table = format!("{}.{}", quote(&session.lake), target.quoted());
+        let described = session.connection.query(&format!("SELECT column_name FROM (DESCRIBE {table})"));
+        let rows = described.into_iter().flat_map(engine::Rows::into_values);
+        rows.filter_map(|mut row| row.swap_remove(0).into_text()).collect()
+    }
+}
+
+impl query::Names for KnownNames<'_> {
+    fn table(&self, catalog: Option<&str>, schema: Option<&str>, name: &str) -> Named {
+        let facts = self.reader.facts;
+        let Some(Resolved::Lake(name)) = self.reader.names.resolve(catalog, schema, name) else {
+            return Named::Foreign;
+        };
+        let key = name.to_lowercase();
+        if let Some(view) = facts.views.get(&key) {
+            let tree = EngineParser(&self.reader.session.connection).complete_tree(&view.sql);
+            return tree.map_or(Named::Foreign, Named::View);
+        }
+        match facts.tables.get(&key) {
+            Some(table) => {
+                let target = Target::new(&table.schema, &table.name);
+                let columns = self.columns(&target);
+                Named::Table(LakeTable { target, columns })
+            }
+            None => Named::Foreign,
+        }
+    }
+
+    fn reads_lake(&self, function: &str) -> bool {
+        let function = function.to_lowercase();
+        matches!(function.as_str(), "query" | "query_table") || self.reader.names.macros.contains_key(&function)
+    }
+}
