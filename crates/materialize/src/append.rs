@@ -2,14 +2,13 @@
 
 use engine::{Connection, EngineError};
 
-use crate::refill::select_list;
+use crate::refill::insert_statement;
 use crate::result::ModelResult;
 
 /// Adds the rows of the result; without any nothing is written, so that those below see no change.
 pub(crate) fn append(connection: &Connection, table: &str, result: &ModelResult) -> Result<i64, EngineError> {
     if result.rows > 0 {
-        let (list, source) = (select_list(&result.columns), result.table());
-        connection.execute(&format!("INSERT INTO {table} BY NAME SELECT {list} FROM {source}"))?;
+        connection.execute(&insert_statement(table, result))?;
     }
     Ok(result.rows)
 }

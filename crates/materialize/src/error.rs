@@ -62,6 +62,14 @@ pub enum MaterializeError {
         /// Some of them.
         sample: Vec<String>,
     },
+    /// A partition that cannot be made from its column's type.
+    #[error("@partitioned_by {term}: the column is {type_name}")]
+    PartitionType {
+        /// The term as written.
+        term: String,
+        /// The column's type.
+        type_name: String,
+    },
     /// The table has to be made as a whole, and the result is only a part: the caller runs the whole query.
     #[error("the whole table has to be written")]
     NeedsWhole,
@@ -113,6 +121,7 @@ impl Diagnose for MaterializeError {
             Self::Inexact { .. } | Self::UnsupportedType { .. } | Self::ReservedColumn { .. } | Self::NeedsWhole => {
                 Code::Sql
             }
+            Self::PartitionType { .. } => Code::DirectiveValue,
         }
     }
 
@@ -130,6 +139,9 @@ impl Diagnose for MaterializeError {
                 "to rebuild the table all the same and lose them: run the model with --full-refresh; an append model \
                  can also be run with --keep, which keeps every row and adds what is new since its last run"
                     .into()
+            }
+            Self::PartitionType { .. } => {
+                "year, month and day need a date or a timestamp, hour a timestamp: cast the column in the model".into()
             }
             Self::NeedsWhole => "run the model again".into(),
             Self::ReservedColumn { column } => format!("give `{column}` another name in the model"),

@@ -5,7 +5,7 @@ use types::quote;
 
 use crate::MaterializeError;
 use crate::refill::select_list;
-use crate::result::ModelResult;
+use crate::result::{ModelResult, stored_expression};
 use crate::write::KindWrite;
 
 /// Sample values shown in an error.
@@ -49,13 +49,30 @@ pub(crate) fn check_present(result: &ModelResult, directive: &'static str, name:
 }
 
 fn check_unique(connection: &Connection, result: &ModelResult, key: &str) -> Result<(), MaterializeError> {
-    let column = quote(key);
     // As the lake stores them: two keys that differ here may be one there.
-    let repeated = format!(
-        "FROM (SELECT {} FROM {}) GROUP BY {column} HAVING count(*) > 1",
-        select_list(&result.columns),
-        result.table()
-    );
+    let stored = format!("SELECT {} FROM {}", select_list(&result.columns), result.table());
+    check_repeated(connection, key, &format!("({stored})"))
+}
+
+/// An error if a key of a partial result stands for several rows of the whole query `sql`: which of them
+/// the table holds would depend on when each was new.
+pub fn check_unique_in_query(
+    connection: &Connection,
+    result: &ModelResult,
+    key: &str,
+    sql: &str,
+) -> Result<(), MaterializeError> {
+    let Some(column) = result.columns.iter().find(|column| column.name.eq_ignore_ascii_case(key)) else {
+        return Ok(());
+    };
+    let (stored, name) = (stored_expression(column), quote(key));
+    let new = format!("SELECT {stored} FROM {}", result.table());
+    check_repeated(connection, key, &format!("(SELECT {stored} FROM (\n{sql}\n)) SEMI JOIN ({new}) USING ({name})"))
+}
+
+fn check_repeated(connection: &Connection, key: &str, rows: &str) -> Result<(), MaterializeError> {
+    let column = quote(key);
+    let repeated = format!("FROM {rows} GROUP BY {column} HAVING count(*) > 1");
     let values = count(connection, &format!("SELECT count(*) FROM (SELECT {column} {repeated})"))?;
     if values == 0 {
         return Ok(());

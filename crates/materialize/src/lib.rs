@@ -7,6 +7,7 @@ mod append;
 mod comments;
 mod error;
 mod evolution;
+mod hints;
 mod keys;
 mod lossless;
 mod merge;
@@ -18,5 +19,7 @@ mod write;
 
 pub use error::MaterializeError;
 pub use evolution::Evolution;
+pub use hints::Layout;
+pub use keys::check_unique_in_query;
 pub use result::{ModelResult, ResultRows, build_result, drop_result};
 pub use write::{KindWrite, Rebuild, RetypedKey, WriteRequest, Written, write_model};

@@ -4,11 +4,20 @@ use engine::Connection;
 use types::{Column, quote};
 
 use crate::MaterializeError;
+use crate::evolution::Evolution;
 use crate::keys::count;
 use crate::result::{ModelResult, stored_expression};
 
 /// Sample rows shown in an error.
 const SAMPLE_MAX: usize = 3;
+
+/// What a lossless test knows of the table.
+pub(crate) struct LosslessScope<'a> {
+    /// Columns that come under another name now: old and new.
+    pub renames: &'a [(String, String)],
+    /// Whether the table may hold closed versions.
+    pub is_history: bool,
+}
 
 /// An error if the result lacks a row of the table, as multisets over the columns that both have. A value
 /// that cannot be cast to its new type counts as lost, and so does a closed version of an scd2 history.
@@ -17,19 +26,24 @@ pub(crate) fn check_lossless(
     table: &str,
     present: &[Column],
     result: &ModelResult,
-    is_history: bool,
+    scope: &LosslessScope<'_>,
 ) -> Result<(), MaterializeError> {
     let stored = result.stored_columns();
+    let evolution = Evolution::between(present, &stored, scope.renames);
+    let old_name = |new: &Column| {
+        let renamed = evolution.renamed.iter().find(|(_, name)| *name == new.name);
+        renamed.map_or_else(|| new.name.clone(), |(old, _)| old.clone())
+    };
     let common: Vec<&Column> =
-        stored.iter().filter(|new| present.iter().any(|old| old.name.eq_ignore_ascii_case(&new.name))).collect();
-    let closed = is_history && present.iter().any(|column| column.name == "is_current");
+        stored.iter().filter(|new| !evolution.added.iter().any(|added| added.name == new.name)).collect();
+    let closed = scope.is_history && present.iter().any(|column| column.name == "is_current");
     let lost = if common.is_empty() {
         format!("SELECT 1 AS nothing_in_common FROM {table}")
     } else {
         // Beside each value whether it is there: an old value that does not cast is not the same as NULL.
         let old = |column: &&Column| {
-            let name = quote(&column.name);
-            format!("TRY_CAST({name} AS {}) AS {name}, {name} IS NULL", column.type_name)
+            let (old, name) = (quote(&old_name(column)), quote(&column.name));
+            format!("TRY_CAST({old} AS {}) AS {name}, {old} IS NULL", column.type_name)
         };
         let new = |column: &&Column| {
             let name = quote(&column.name);

@@ -5,48 +5,57 @@ use engine::{Connection, EngineError, identity};
 use types::{Column, Target, quote};
 
 use crate::evolution::Evolution;
+use crate::hints::Hints;
 use crate::result::{ModelResult, stored_expression};
 
 /// Makes the table.
 pub(crate) fn create(
     connection: &Connection,
-    lake: &str,
-    target: &Target,
+    (lake, target): (&str, &Target),
     result: &ModelResult,
+    hints: &Hints,
 ) -> Result<(), EngineError> {
     connection.execute(&format!("CREATE SCHEMA IF NOT EXISTS {}.{}", quote(lake), quote(&target.schema)))?;
-    connection.execute(&create_statement(&target.qualified(lake), result))
+    let table = target.qualified(lake);
+    if hints.before.is_empty() {
+        return connection.execute(&create_statement(&table, result));
+    }
+    connection.execute(&format!("{} LIMIT 0", create_statement(&table, result)))?;
+    hints.before.iter().try_for_each(|statement| connection.execute(statement))?;
+    connection.execute(&insert_statement(&table, result))
 }
 
 fn create_statement(table: &str, result: &ModelResult) -> String {
     format!("CREATE TABLE {table} AS SELECT {} FROM {}", select_list(&result.columns), result.table())
 }
 
+pub(crate) fn insert_statement(table: &str, result: &ModelResult) -> String {
+    format!("INSERT INTO {table} BY NAME SELECT {} FROM {}", select_list(&result.columns), result.table())
+}
+
 /// Replaces all rows of the table, and its columns where they differ.
 ///
 /// A refill with the rows that are already there writes nothing: downstream models then see no change and
-/// skip, however the rows were obtained (decision 0005).
+/// skip, however the rows were obtained (decision 0005). Another layout is only had by writing.
 pub(crate) fn refill(
     connection: &Connection,
     table: &str,
-    present: &[Column],
+    evolution: &Evolution,
     result: &ModelResult,
-) -> Result<Evolution, EngineError> {
-    let evolution = Evolution::between(present, &result.stored_columns());
-    if evolution.is_none() && holds_same_rows(connection, table, result)? {
-        return Ok(evolution);
+    hints: &Hints,
+) -> Result<(), EngineError> {
+    let same_layout = hints.before.is_empty() && hints.after.is_empty();
+    if same_layout && evolution.is_none() && holds_same_rows(connection, table, result)? {
+        return Ok(());
     }
-    for statement in evolution.statements(table).iter().chain(&refill_statements(table, result)) {
-        connection.execute(statement)?;
-    }
-    Ok(evolution)
+    let alterations = evolution.alterations(table);
+    let rows = refill_statements(table, result);
+    let statements = alterations.reshape.iter().chain(&hints.before).chain(&alterations.drop).chain(&rows);
+    statements.chain(&hints.after).try_for_each(|statement| connection.execute(statement))
 }
 
 fn refill_statements(table: &str, result: &ModelResult) -> [String; 2] {
-    [
-        format!("TRUNCATE {table}"),
-        format!("INSERT INTO {table} BY NAME SELECT {} FROM {}", select_list(&result.columns), result.table()),
-    ]
+    [format!("TRUNCATE {table}"), insert_statement(table, result)]
 }
 
 /// Whether table and result are equal as multisets: as many rows, and none of the result's is missing.

@@ -8,8 +8,9 @@ use crate::MaterializeError;
 use crate::append::append;
 use crate::comments::{Comments, write_comments};
 use crate::evolution::Evolution;
+use crate::hints::{HintScope, Layout, check_layout};
 use crate::keys::{check_keys, check_present};
-use crate::lossless::check_lossless;
+use crate::lossless::{LosslessScope, check_lossless};
 use crate::merge::merge;
 use crate::refill::{create, has_variant, refill};
 use crate::result::{ModelResult, describe};
@@ -71,6 +72,10 @@ pub struct WriteRequest<'a> {
     pub result: &'a ModelResult,
     /// Whether the result is only what a delta gives, so that no whole table can be made from it.
     pub partial: bool,
+    /// How the table's files are laid out.
+    pub layout: Layout<'a>,
+    /// Columns that come under another name now: old and new.
+    pub renames: &'a [(String, String)],
     /// `@incremental`: a column that the result must have.
     pub cursor: Option<&'a str>,
     /// The table's comment.
@@ -131,6 +136,7 @@ pub fn write_model(connection: &Connection, request: &WriteRequest<'_>) -> Resul
     let result = request.result.without(request.kind.own_columns());
     check_keys(connection, &result, request.kind)?;
     request.cursor.map_or(Ok(()), |cursor| check_present(&result, "@incremental", cursor))?;
+    check_layout(&request.layout, &result)?;
     // Looked up inside the transaction: another tool may have made or dropped the table since planning.
     let present = existing_columns(connection, &table).map_err(MaterializeError::Write)?;
     let written = match &present {
@@ -153,7 +159,13 @@ pub fn write_model(connection: &Connection, request: &WriteRequest<'_>) -> Resul
                         return Err(MaterializeError::NeedsWhole);
                     }
                     let is_history = request.last_kind == Some(Kind::Scd2);
-                    check_lossless(connection, &table, columns, &result, is_history)?;
+                    check_lossless(
+                        connection,
+                        &table,
+                        columns,
+                        &result,
+                        &LosslessScope { renames: request.renames, is_history },
+                    )?;
                     rebuilt()
                 }
             }
@@ -190,12 +202,19 @@ fn whole(
     };
     let extended = extended.map_err(MaterializeError::Write)?;
     let table = request.target.qualified(request.lake);
-    let evolution = match present {
-        None => create(connection, request.lake, request.target, &extended).map(|()| Evolution::default()),
-        Some(columns) => refill(connection, &table, columns, &extended),
+    let hints = hint_scope(connection, request, &table);
+    let write = || match present {
+        None => {
+            create(connection, (request.lake, request.target), &extended, &hints.fresh()).map(|()| Evolution::default())
+        }
+        Some(columns) => {
+            let evolution = Evolution::between(columns, &extended.stored_columns(), request.renames);
+            let hints = hints.changes(&evolution, &extended)?;
+            refill(connection, &table, &evolution, &extended, &hints).map(|()| evolution)
+        }
     };
     let last_own = request.last_kind.map_or(&[][..], Kind::own_columns);
-    let evolution = evolution.map_err(MaterializeError::Write)?;
+    let evolution = write().map_err(MaterializeError::Write)?;
     let evolution = evolution.without(request.kind.own_columns()).without(last_own);
     Ok(Written { evolution, rows: result.rows, ..Written::default() })
 }
@@ -217,16 +236,17 @@ fn in_place(
         .filter(|column| !own.iter().any(|name| column.name.eq_ignore_ascii_case(name)))
         .cloned()
         .collect();
-    let evolution = Evolution::between(&data, &result.stored_columns());
+    let evolution = Evolution::between(&data, &result.stored_columns(), request.renames);
     if matches!(request.kind, KindWrite::Tracked { .. }) && (!evolution.is_none() || has_variant(result)) {
         // Names and types are no part of the hashes, so every group may have changed.
         return whole(connection, request, result, Some(present));
     }
     let write = || -> Result<i64, EngineError> {
-        for statement in evolution.keeping_statements(table) {
-            connection.execute(&statement)?;
-        }
-        match request.kind {
+        let hints = hint_scope(connection, request, table).changes(&evolution, result)?;
+        let alterations = evolution.alterations(table);
+        let statements = alterations.reshape.iter().chain(&hints.before).chain(&alterations.carry);
+        statements.chain(&alterations.drop).try_for_each(|statement| connection.execute(statement))?;
+        let rows = match request.kind {
             KindWrite::Table => Ok(result.rows),
             KindWrite::Append => append(connection, table, result),
             KindWrite::Merge { key } => merge(connection, table, result, key),
@@ -236,10 +256,16 @@ fn in_place(
                 version(connection, &scope, result)
             }
             KindWrite::Tracked { keys } => replace_groups(connection, table, result, keys),
-        }
+        };
+        hints.after.iter().try_for_each(|statement| connection.execute(statement))?;
+        rows
     };
     let rows = write().map_err(MaterializeError::Write)?;
     Ok(Written { evolution, rows, ..Written::default() })
+}
+
+fn hint_scope<'a>(connection: &'a Connection, request: &'a WriteRequest<'_>, table: &'a str) -> HintScope<'a> {
+    HintScope { connection, metadata: request.metadata, target: request.target, table, layout: request.layout }
 }
 
 /// Whether the table has what the runtime adds to this kind; one that another tool made anew has not.

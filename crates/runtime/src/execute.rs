@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use engine::{EngineError, LakeFacts, Pins, registry_statements};
 use jiff::Timestamp;
 use materialize::{
-    Evolution, KindWrite, MaterializeError, ModelResult, Rebuild, WriteRequest, Written, build_result, drop_result,
-    write_model,
+    Evolution, KindWrite, Layout, MaterializeError, ModelResult, Rebuild, WriteRequest, Written, build_result,
+    drop_result, write_model,
 };
 use model::{Extension, LimitWord, Model, Repository, find_limit, find_limit_word, schema_hash};
 use plan::{LastCommit, Names};
@@ -225,6 +225,8 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
         read_snapshot,
         result: &result,
         partial: source.partial,
+        layout: Layout { partitioned_by: &model.partitioned_by, sorted_by: &model.sorted_by },
+        renames: &[],
         cursor: model.incremental.as_ref().map(|incremental| incremental.column.value.as_str()),
         description: model.description.as_deref(),
         docs: &model.columns,

@@ -17,8 +17,6 @@ pub(crate) fn check_supported(model: &Model) -> Result<(), RunError> {
         first(&model.constraints).map(|span| ("@constraint".to_owned(), Some(span))),
         first(&model.audits).map(|span| ("@audit".to_owned(), Some(span))),
         first(&model.warnings).map(|span| ("@warning".to_owned(), Some(span))),
-        (!model.partitioned_by.is_empty()).then(|| ("@partitioned_by".to_owned(), None)),
-        (!model.sorted_by.is_empty()).then(|| ("@sorted_by".to_owned(), None)),
     ];
     let (missing, spans): (Vec<String>, Vec<_>) = missing.into_iter().flatten().unzip();
     let place = spans.into_iter().flatten().next().unwrap_or(0..0);
@@ -28,7 +26,7 @@ pub(crate) fn check_supported(model: &Model) -> Result<(), RunError> {
     Err(RunError::Refused {
         code: Code::NotYet,
         message: format!("{} cannot be run by this version yet", missing.join(", ")),
-        help: "this version runs the five kinds with keys, cursors, descriptions and extensions".into(),
+        help: "this version runs the five kinds with keys, cursors, layouts, descriptions and extensions".into(),
         place: Box::new(model.place(place)),
     })
 }

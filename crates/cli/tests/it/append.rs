@@ -90,8 +90,14 @@ fn orders_and_their_summed_items_may_both_grow() {
         "CREATE SCHEMA ext; CREATE TABLE ext.o AS SELECT 1 AS id; CREATE TABLE ext.i AS SELECT 1 AS id, 5 AS x",
     );
     for (name, select) in [
-        ("inner", "SELECT o.id, s FROM ext.o o JOIN (SELECT id, sum(x)::INTEGER AS s FROM ext.i GROUP BY id) i USING (id)"),
-        ("outer", "SELECT o.id, s FROM ext.o o LEFT JOIN (SELECT id, sum(x)::INTEGER AS s FROM ext.i GROUP BY id) i USING (id)"),
+        (
+            "inner",
+            "SELECT o.id, s FROM ext.o o JOIN (SELECT id, sum(x)::INTEGER AS s FROM ext.i GROUP BY id) i USING (id)",
+        ),
+        (
+            "outer",
+            "SELECT o.id, s FROM ext.o o LEFT JOIN (SELECT id, sum(x)::INTEGER AS s FROM ext.i GROUP BY id) i USING (id)",
+        ),
         ("total", "SELECT o.id, sum(x)::INTEGER AS s FROM ext.o o JOIN ext.i i USING (id) GROUP BY o.id"),
         ("counted", "SELECT o.id, count(*)::INTEGER AS s FROM ext.o o JOIN ext.i i USING (id) GROUP BY ALL"),
     ] {
@@ -100,7 +106,11 @@ fn orders_and_their_summed_items_may_both_grow() {
     project.run(&["run"]).success();
     lake.execute("INSERT INTO ext.o VALUES (1), (2); INSERT INTO ext.i VALUES (1, 6), (2, 7), (2, 8)");
     let output = project.run(&["run"]).success().stdout;
-    assert!(output.contains("[OK] m.total (append, incremental, 3 rows") && output.contains("aggregate per batch") || output.contains("GROUP BY per batch"), "{output}");
+    assert!(
+        output.contains("[OK] m.total (append, incremental, 3 rows") && output.contains("aggregate per batch")
+            || output.contains("GROUP BY per batch"),
+        "{output}"
+    );
     // New orders with all items, and old orders with new items.
     assert_eq!(project.rows("FROM m.inner ORDER BY ALL"), "1,5\n1,6\n1,11\n2,15\n");
     assert_eq!(project.rows("FROM m.outer ORDER BY ALL"), "1,5\n1,6\n1,11\n2,15\n");
@@ -108,7 +118,11 @@ fn orders_and_their_summed_items_may_both_grow() {
     assert_eq!(project.rows("SELECT id, sum(s)::INTEGER FROM m.counted GROUP BY id ORDER BY id"), "1,4\n2,2\n");
     lake.execute("INSERT INTO ext.i VALUES (1, 100)");
     project.run(&["run"]).success();
-    assert_eq!(project.rows("SELECT s FROM m.outer WHERE s >= 100"), "100\n100\n", "the other orders do not come again");
+    assert_eq!(
+        project.rows("SELECT s FROM m.outer WHERE s >= 100"),
+        "100\n100\n",
+        "the other orders do not come again"
+    );
     assert_eq!(project.rows("SELECT count(*) FROM m.outer"), "6\n");
 }
 
@@ -126,7 +140,9 @@ fn union_branches_self_joins_and_views() {
 
     let project = crate::project();
     let lake = Lake::open(&project);
-    lake.execute("CREATE SCHEMA ext; CREATE TABLE t AS SELECT 1 AS id; CREATE VIEW ext.v AS SELECT id + 1 AS id FROM t");
+    lake.execute(
+        "CREATE SCHEMA ext; CREATE TABLE t AS SELECT 1 AS id; CREATE VIEW ext.v AS SELECT id + 1 AS id FROM t",
+    );
     project.model("m/x", &format!("{APPEND}\nWITH t AS (SELECT 100 AS id) SELECT ext.v.id FROM ext.v"));
     run(&project);
     lake.execute("INSERT INTO t VALUES (5)");
@@ -164,7 +180,9 @@ fn append_groups_see_one_batch() {
 fn merge_reads_deltas_only_where_each_key_gets_the_row_of_the_whole_query() {
     let (project, lake) = over(MERGE, "SELECT id, v FROM ext.o");
     expect(&project, 0, RUN, "1,10\n2,20\n");
-    lake.execute("INSERT INTO ext.o VALUES (3, 1, 30); UPDATE ext.o SET v = 11 WHERE id = 1; DELETE FROM ext.o WHERE id = 2");
+    lake.execute(
+        "INSERT INTO ext.o VALUES (3, 1, 30); UPDATE ext.o SET v = 11 WHERE id = 1; DELETE FROM ext.o WHERE id = 2",
+    );
     expect(&project, 2, RUN, "1,11\n2,20\n3,30\n");
 
     let (project, lake) = over(MERGE, "SELECT cust AS id, sum(v)::INTEGER AS s FROM ext.o GROUP BY cust");
@@ -211,7 +229,9 @@ fn refills_upstream_and_maintenance_add_nothing() {
         project.run(&["run", "m.x"]).success();
         assert_eq!(project.rows("SELECT count(*) FROM m.x"), "21\n", "{statement}");
     }
-    lake.execute("UPDATE raw.a SET g = 5 WHERE id = 7; CALL ducklake_rewrite_data_files('lake', delete_threshold => 0.0)");
+    lake.execute(
+        "UPDATE raw.a SET g = 5 WHERE id = 7; CALL ducklake_rewrite_data_files('lake', delete_threshold => 0.0)",
+    );
     project.run(&["run", "m.x"]).success();
     assert_eq!(project.rows("SELECT count(*) FROM m.x"), "22\n");
 }
@@ -223,7 +243,10 @@ fn a_lost_snapshot_rebuilds_without_loss_or_stops_and_keep_goes_on() {
     let expire = "CALL ducklake_expire_snapshots('lake', older_than => now() + INTERVAL 1 DAY)";
     lake.execute(expire);
     let output = run(&project);
-    assert!(output.contains("WARN: CDC failed, using full query: the snapshot at which ext.o was read is gone"), "{output}");
+    assert!(
+        output.contains("WARN: CDC failed, using full query: the snapshot at which ext.o was read is gone"),
+        "{output}"
+    );
     assert_eq!(project.rows("FROM m.x ORDER BY ALL"), "1,10\n2,20\n3,30\n");
     lake.execute("DELETE FROM ext.o WHERE id = 1");
     lake.execute(expire);
@@ -268,7 +291,10 @@ fn the_cursor_moves_with_the_commits() {
     let (project, lake) = over(&header, select);
     lake.execute("INSERT INTO ext.o VALUES (5, 1, 50), (0, 1, 0)");
     expect(&project, 1, RUN, "1,10,0,true,false,id\n2,20,0,true,false,id\n5,50,2,false,true,id\n");
-    project.model("m/y", &format!("{APPEND}\nSELECT getvariable('incr_last_value') AS a, getvariable('incr_is_backfill') AS b"));
+    project.model(
+        "m/y",
+        &format!("{APPEND}\nSELECT getvariable('incr_last_value') AS a, getvariable('incr_is_backfill') AS b"),
+    );
     project.run(&["run"]).success();
     assert_eq!(project.rows("FROM m.y"), ",\n", "nothing leaks from one model to the next");
     project.model("m/x", &format!("{APPEND}\n-- @incremental: nope\nSELECT id FROM ext.o"));

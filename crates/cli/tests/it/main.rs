@@ -9,6 +9,7 @@ mod crash;
 mod init;
 mod interrupt;
 mod kinds;
+mod layout;
 mod run;
 mod run_types;
 mod sql;
