@@ -7,7 +7,7 @@ use engine::{EngineError, LakeFacts, Pins, registry_statements};
 use jiff::Timestamp;
 use materialize::{
     Evolution, KindWrite, Layout, MaterializeError, ModelResult, Rebuild, WriteRequest, Written, build_result,
-    drop_result, write_model,
+    check_unique_in_query, drop_result, write_model,
 };
 use model::{Extension, LimitWord, Model, Repository, find_limit, find_limit_word, schema_hash};
 use plan::{LastCommit, Names};
@@ -208,6 +208,9 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
     let failed = |error| statement_error(planned, error, source.own_text);
     let result =
         build_result(connection, target, &source.sql, source.rows).map_err(|error| refused(&source, error, failed))?;
+    if let (Kind::Merge, true, Some(key)) = (model.kind, source.partial && result.rows > 0, &model.unique_key) {
+        check_unique_in_query(connection, &result, &key.value, model.sql()).map_err(failed)?;
+    }
     for names in &source.temp {
         names.drop_statements().iter().try_for_each(|statement| connection.execute(statement))?;
     }
