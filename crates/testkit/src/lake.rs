@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use engine::{Connection, Database, ExtensionSearch, Pins};
 
-use crate::Project;
+use crate::{Catalog, Project};
 
 /// A connection of its own to a project's SQLite lake, attached as `lake` and current.
 pub struct Lake {
@@ -16,17 +16,14 @@ pub struct Lake {
 impl Lake {
     /// Opens the lake by its absolute path, after the binary made it if it was not there yet.
     pub fn open(project: &Project) -> Self {
+        Self::open_inlining(project, 0)
+    }
+
+    /// The same; writes of at most so many rows go into the catalog itself.
+    pub fn open_inlining(project: &Project, rows: usize) -> Self {
         project.run(&["sql", "SELECT 1"]).success();
-        let connection = Arc::new(Database::open(&[("allow_unsigned_extensions", "true")]).unwrap()).connect().unwrap();
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.engine/extensions");
-        let search = ExtensionSearch { folders: vec![folder] };
-        search.load(&connection, &["ducklake", "sqlite_scanner"], &Pins::read()).unwrap();
-        let root = project.root().display().to_string();
-        let attach = format!(
-            "ATTACH 'ducklake:sqlite:{root}/ducklake.sqlite' AS lake (DATA_PATH '{root}/ducklake.sqlite.files', \
-             OVERRIDE_DATA_PATH true, DATA_INLINING_ROW_LIMIT 0, META_JOURNAL_MODE 'WAL', META_BUSY_TIMEOUT 5000); USE lake"
-        );
-        connection.execute(&attach).unwrap();
+        let connection = open_lake(Catalog::Sqlite, &project.root(), rows);
+        connection.execute("USE lake").unwrap();
         Self { connection }
     }
 
@@ -41,4 +38,23 @@ impl Lake {
     pub fn number(&self, sql: &str) -> i64 {
         self.connection.query_value(sql).unwrap_or_else(|error| panic!("{sql}: {error}")).as_i64().unwrap()
     }
+}
+
+/// An engine with the lake of a catalog in `folder`, attached as `lake`.
+pub fn open_lake(catalog: Catalog, folder: &Path, inlined_rows: usize) -> Connection {
+    let connection = Arc::new(Database::open(&[("allow_unsigned_extensions", "true")]).unwrap()).connect().unwrap();
+    let extensions = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.engine/extensions");
+    let search = ExtensionSearch { folders: vec![extensions] };
+    search.load(&connection, &["ducklake", "sqlite_scanner"], &Pins::read()).unwrap();
+    let root = folder.display();
+    let (path, options) = match catalog {
+        Catalog::Sqlite => ("sqlite", ", META_JOURNAL_MODE 'WAL', META_BUSY_TIMEOUT 5000"),
+        Catalog::Duckdb => ("duckdb", ""),
+    };
+    let attach = format!(
+        "ATTACH 'ducklake:{path}:{root}/ducklake.{path}' AS lake (DATA_PATH '{root}/ducklake.{path}.files', \
+         OVERRIDE_DATA_PATH true, DATA_INLINING_ROW_LIMIT {inlined_rows}{options})"
+    );
+    connection.execute(&attach).unwrap();
+    connection
 }

@@ -7,7 +7,9 @@
 mod lake;
 mod output;
 mod project;
+mod random;
 
-pub use lake::Lake;
+pub use lake::{Lake, open_lake};
 pub use output::{Output, normalize};
 pub use project::{Catalog, Project, STATE_KEY};
+pub use random::Random;

@@ -251,7 +251,7 @@ fn kinds_change_where_nothing_is_lost() {
 /// of scd2 equal the query and its closed ones never change.
 #[test]
 fn soak_kinds_follow_random_histories() {
-    let mut random = crate::run_types::Random(0x5eed);
+    let mut random = testkit::Random(0x5eed);
     let rounds = if std::env::var_os("ONDATRA_SOAK").is_some() { 30 } else { 2 };
     for _ in 0..rounds {
         let (project, lake) = over(MERGE, "SELECT id, v FROM ext.t");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use testkit::{Lake, Project};
+use testkit::{Lake, Project, Random};
 
 use crate::project;
 
@@ -258,16 +258,6 @@ fn soak_every_run_equals_a_rebuild() {
                 assert_eq!((lake.number(&table_minus), lake.number(&query_minus)), (0, 0), "{name}: {query}");
             }
         }
-    }
-}
-
-/// A small generator with a fixed seed: failures repeat.
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap() % bound
     }
 }
 
