@@ -222,3 +222,74 @@ fn unexpected(what: &str) -> EngineError {
         offset: None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{CurrentTable, LakeFacts};
+    use crate::{Connection, Database};
+
+    /// Facts over a catalog that holds snapshots and nothing else.
+    fn catalog() -> (Connection, LakeFacts) {
+        let connection = Arc::new(Database::open(&[]).unwrap()).connect().unwrap();
+        let tables = "CREATE TABLE ducklake_snapshot (snapshot_id BIGINT);\
+                      CREATE TABLE ducklake_snapshot_changes (snapshot_id BIGINT, changes_made VARCHAR);";
+        connection.execute(tables).unwrap();
+        let facts = LakeFacts { metadata: "memory.main".into(), ..LakeFacts::default() };
+        (connection, facts)
+    }
+
+    fn add(connection: &Connection, snapshot: i64, changes: &str) {
+        let changes = types::literal(changes);
+        let sql = format!(
+            "INSERT INTO ducklake_snapshot VALUES ({snapshot});\
+             INSERT INTO ducklake_snapshot_changes VALUES ({snapshot}, {changes})"
+        );
+        connection.execute(&sql).unwrap();
+    }
+
+    /// Whether table `id` changed after `snapshot`.
+    fn changed(facts: &LakeFacts, id: i64, snapshot: i64) -> bool {
+        let table = CurrentTable { id, schema: "s".into(), name: "t".into(), since: 0, columns_since: 0 };
+        facts.changed_since(&table, snapshot)
+    }
+
+    #[test]
+    fn only_rows_are_changes_and_quoted_names_are_none() {
+        let (connection, mut facts) = catalog();
+        add(&connection, 0, r#"created_schema:"main""#);
+        add(&connection, 1, r#"created_table:"main"."a,inserted_into_table:9,""b",inserted_into_table:1"#);
+        add(&connection, 2, "inlined_insert:2,inlined_delete:3");
+        add(&connection, 3, "deleted_from_table:12,altered_table:4,inline_flush:5,merge_adjacent:6,rewrite_delete:7");
+        facts.read_snapshots(&connection).unwrap();
+        let newest = |id| (0..4).rev().find(|&snapshot| changed(&facts, id, snapshot)).map(|before| before + 1);
+        assert_eq!([1, 2, 3, 12].map(newest), [Some(1), Some(2), Some(2), Some(3)]);
+        assert_eq!([4, 5, 6, 7, 9].map(newest), [None; 5]);
+    }
+
+    #[test]
+    fn the_unbroken_tail_is_kept_up() {
+        let (connection, mut facts) = catalog();
+        assert!(!facts.is_retained_since(0));
+        for snapshot in [0, 1, 3, 4] {
+            add(&connection, snapshot, "inserted_into_table:1");
+        }
+        facts.read_snapshots(&connection).unwrap();
+        let retained = |facts: &LakeFacts| (0..9).filter(|&at| facts.is_retained_since(at)).collect::<Vec<_>>();
+        assert_eq!((facts.newest(), retained(&facts)), (4, vec![3, 4]));
+        add(&connection, 5, "inserted_into_table:2");
+        facts.read_snapshots(&connection).unwrap();
+        assert_eq!(retained(&facts), [3, 4, 5]);
+        assert!(changed(&facts, 1, 3) && !changed(&facts, 1, 4) && changed(&facts, 2, 4));
+        facts.read_snapshots(&connection).unwrap();
+        assert_eq!(retained(&facts), [3, 4, 5]);
+        add(&connection, 7, "");
+        facts.read_snapshots(&connection).unwrap();
+        assert_eq!(retained(&facts), [7], "a gap behind what was known");
+        connection.execute("DELETE FROM ducklake_snapshot").unwrap();
+        add(&connection, 8, "");
+        facts.read_snapshots(&connection).unwrap();
+        assert_eq!(retained(&facts), [8], "what was known is gone");
+    }
+}

@@ -238,7 +238,7 @@ impl Guard<'_> {
         let dry_run = self.is_dry_run(call)?;
         let candidates = self.candidates(call)?;
         if candidates.is_empty() {
-            return Ok(Expired { rows: None, notes: vec!["no snapshot to expire".into()] });
+            return Ok(Expired { rows: None, notes: Vec::new() });
         }
         let mut positions = Positions::read(self.session, self.root)?;
         if gains_by_moving(&positions, &candidates) {

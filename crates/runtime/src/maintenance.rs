@@ -33,7 +33,7 @@ pub struct ScriptOptions {
 pub enum StatementResult<'a> {
     /// It ran.
     Done {
-        /// What the engine answered; `None` if there was nothing to ask it for.
+        /// What the engine answered; `None` if there was no snapshot to expire.
         rows: Option<Rows>,
         /// Texts for the user.
         notes: Vec<String>,

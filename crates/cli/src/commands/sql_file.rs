@@ -112,7 +112,7 @@ impl ScriptObserver for Report<'_> {
 
 impl Report<'_> {
     fn show(&self, panel: &Panel<'_>, rows: Option<Rows>, notes: &[String]) {
-        let mut more = 0_usize;
+        let (mut more, nothing) = (0_usize, rows.is_none());
         let columns = rows.as_ref().map_or_else(Vec::new, |rows| rows.columns().to_vec());
         for (at, row) in rows.into_iter().flat_map(Rows::into_values).enumerate() {
             if at < LINES_MAX {
@@ -123,6 +123,9 @@ impl Report<'_> {
         }
         if more > 0 {
             panel.line(4, &format!("... and {more} more lines"));
+        }
+        if nothing && notes.is_empty() {
+            panel.line(4, "no snapshot to expire");
         }
         for note in notes {
             panel.paragraph(4, note, Some(Color::Yellow));

@@ -8,6 +8,8 @@ mod crash;
 mod init;
 mod interrupt;
 mod kinds;
+mod maintenance;
+mod pins;
 mod run;
 mod run_types;
 mod sql;
