@@ -2,10 +2,21 @@
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
-use project::CatalogKind;
+use project::{CatalogKind, Script, script_names};
 
 use crate::error::CliError;
 use crate::invocation::current_folder;
+
+/// The scripts that `init` writes, for the help: what they do is up to their files.
+const SCRIPTS: [(&str, &str); 7] = [
+    ("flush", "Write rows that are inlined in the lake's catalog to files (sql/flush.sql)"),
+    ("merge", "Join small data files to larger ones (sql/merge.sql)"),
+    ("expire", "Forget old snapshots, except those that runs need (sql/expire.sql)"),
+    ("rewrite", "Rewrite data files of which many rows are deleted (sql/rewrite.sql)"),
+    ("cleanup", "Delete data files that no snapshot needs any more (sql/cleanup.sql)"),
+    ("orphaned", "Delete files that the lake does not know (sql/orphaned.sql)"),
+    ("checkpoint", "All of these, for a nightly job (sql/checkpoint.sql)"),
+];
 
 const TEMPLATE: &str = "OndatraSQL v{version}\n{about}\n\n{usage-heading} {usage}\n\nCommands:\n{subcommands}\n\nOptions:\n{options}{after-help}";
 
@@ -20,6 +31,7 @@ const TEMPLATE: &str = "OndatraSQL v{version}\n{about}\n\n{usage-heading} {usage
     help_template = TEMPLATE,
     override_usage = "ondatrasql [--json] <command> [arguments]",
     after_help = "\n  --json      Print results as JSON, one document a line; messages go to stderr\n\n\
+                  `ondatrasql <name>` runs sql/<name>.sql, whatever its name.\n\
                   Start with `ondatrasql init` in an empty folder."
 )]
 struct CommandLine {
@@ -70,11 +82,14 @@ pub(crate) enum Command {
         verbatim_doc_comment
     )]
     Query(QueryArgs),
+    /// Runs a script of `sql/`; never parsed, the words are read by hand
+    #[command(skip)]
+    Script(String),
     /// Print the version
-    #[command(override_usage = "ondatrasql version")]
+    #[command(override_usage = "ondatrasql version", display_order = 90)]
     Version,
     /// Print this help, or that of a command
-    #[command(override_usage = "ondatrasql help [<command>]")]
+    #[command(override_usage = "ondatrasql help [<command>]", display_order = 91)]
     Help {
         /// Command
         command: Option<String>,
@@ -173,6 +188,9 @@ pub(crate) fn read(words: &[String]) -> Result<Command, CliError> {
     if name == "--version" || name == "-V" {
         return Ok(Command::Version);
     }
+    if let Some(command) = read_script(name, &words[1..])? {
+        return Ok(command);
+    }
     let asks_for_help = words.iter().skip(1).any(|word| word == "-h" || word == "--help");
     let known = CommandLine::command().find_subcommand(name).is_some();
     let needs_project = known && !matches!(name.as_str(), "help" | "init" | "version");
@@ -185,9 +203,69 @@ pub(crate) fn read(words: &[String]) -> Result<Command, CliError> {
     CommandLine::try_parse_from(full).map(|line| line.command).map_err(|error| explain(&error, name))
 }
 
+/// `<name>` of `sql/<name>.sql` without more words; `None` if it is a command, or not for this to judge.
+fn read_script(name: &str, rest: &[String]) -> Result<Option<Command>, CliError> {
+    if name.starts_with('-') || CommandLine::command().find_subcommand(name).is_some() {
+        return Ok(None);
+    }
+    if !Script::is_name(name) {
+        let help = "a command is written with letters, digits, `_` and `-`; `ondatrasql help` lists them";
+        return Err(CliError::usage(format!("invalid command: {name}"), help));
+    }
+    let asks_for_help = rest.iter().any(|word| word == "-h" || word == "--help");
+    if asks_for_help {
+        return Err(CliError::Help(help(Some(name))?));
+    }
+    let root = match project::find_root(&current_folder()?) {
+        Ok(root) => root,
+        Err(error) if is_init_script(name) => return Err(error.into()),
+        Err(_) => return Err(unknown_command(name)),
+    };
+    if !Script::exists(&root, name) {
+        return Err(unknown_command(name));
+    }
+    let usage = format!("usage: ondatrasql {name}");
+    match rest.first() {
+        None => Ok(Some(Command::Script(name.to_owned()))),
+        Some(word) if word == "sandbox" => Err(CliError::usage(
+            format!("\"{name}\" cannot run in sandbox mode: sql/ scripts execute real catalog operations"),
+            format!(
+                "run it on the lake itself with `ondatrasql {name}`, or in a copy of the project with a lake of its own"
+            ),
+        )),
+        Some(word) if word.starts_with('-') => {
+            let flag = word.split('=').next().unwrap_or_default();
+            Err(CliError::usage(format!("unknown flag: {flag}"), usage))
+        }
+        Some(word) => Err(CliError::usage(format!("extra args: {word}"), usage)),
+    }
+}
+
+fn is_init_script(name: &str) -> bool {
+    SCRIPTS.iter().any(|(known, _)| *known == name)
+}
+
+/// The whole command line, with the scripts as commands: for texts, not for parsing.
+fn described() -> clap::Command {
+    let own = script_root().map(|root| script_names(&root)).unwrap_or_default();
+    let own = own.into_iter().filter(|name| !is_init_script(name) && name != "help");
+    let own = own.filter(|name| CommandLine::command().find_subcommand(name).is_none());
+    let own = own.map(|name| (format!("Run sql/{name}.sql"), name)).map(|(about, name)| (name, about));
+    let scripts = SCRIPTS.iter().map(|(name, about)| ((*name).to_owned(), (*about).to_owned())).chain(own);
+    let commands = scripts.zip(20..).map(|((name, about), order)| {
+        let usage = format!("ondatrasql {name}");
+        clap::Command::new(name).about(about).override_usage(usage).display_order(order)
+    });
+    CommandLine::command().subcommands(commands)
+}
+
+fn script_root() -> Option<std::path::PathBuf> {
+    project::find_root(&current_folder().ok()?).ok()
+}
+
 /// The help of a command, or of the program.
 pub(crate) fn help(command: Option<&str>) -> Result<String, CliError> {
-    let mut line = CommandLine::command();
+    let mut line = described();
     line.build();
     let Some(name) = command else { return Ok(line.render_help().to_string()) };
     match line.find_subcommand_mut(name) {
@@ -257,11 +335,12 @@ fn unknown_command(name: &str) -> CliError {
     if name.starts_with('-') {
         return CliError::usage(format!("unknown flag: {name}"), "`ondatrasql help` lists the commands");
     }
-    let line = CommandLine::command();
+    let line = described();
     let known = line.get_subcommands().map(|command| command.get_name().to_owned());
     let close =
         known.map(|known| (strsim::damerau_levenshtein(&known, name), known)).min().filter(|(far, _)| *far <= 2);
     let help = match close {
+        Some((0, _)) => format!("there is no sql/{name}.sql; `ondatrasql init` in an empty folder writes one"),
         Some((_, known)) => format!("did you mean `{known}`?"),
         None => "`ondatrasql help` lists the commands".to_owned(),
     };

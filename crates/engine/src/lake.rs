@@ -1,6 +1,6 @@
 //! Facts that the lake's catalog holds about tables and commits, read for all models at once.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use types::{literal, quote};
 
@@ -51,8 +51,10 @@ pub struct LakeFacts {
     metadata: String,
     /// Whether macros are stored in it.
     pub has_macros: bool,
-    /// Newest snapshot.
-    snapshot: i64,
+    /// Newest snapshot; `None` before anything was read.
+    newest: Option<i64>,
+    /// Oldest snapshot of the unbroken row that ends with the newest.
+    tail: i64,
     /// Tables by lower-case `schema.name`.
     pub tables: BTreeMap<String, CurrentTable>,
     /// Views by lower-case `schema.name`.
@@ -61,9 +63,13 @@ pub struct LakeFacts {
     pub commits: BTreeMap<String, RegistryRow>,
     /// Newest snapshot that inserted into or deleted from a table, by table id.
     row_changes: BTreeMap<i64, i64>,
-    /// Snapshots that still exist.
-    retained: BTreeSet<i64>,
 }
+
+/// What in `changes_made` is a change of rows, with the table's id. Names of tables are quoted there and
+/// may hold anything, so they are matched first, as a whole. Maintenance has words of its own
+/// (`merge_adjacent`, `rewrite_delete`, `inline_flush`).
+const ROW_CHANGE: &str =
+    r#""(?:[^"]|"")*"|(?:inserted_into_table|deleted_from_table|inlined_insert|inlined_delete):(\d+)"#;
 
 impl LakeFacts {
     /// Reads everything with a handful of queries, whatever the number of models and the size of tables.
@@ -95,24 +101,38 @@ impl LakeFacts {
         Ok(())
     }
 
+    /// Reads what is newer than what is known. The metadata's tables are asked, not `snapshots()`, which
+    /// takes four to ten times as long.
     fn read_snapshots(&mut self, connection: &Connection) -> Result<(), EngineError> {
-        let lake = quote(&self.lake);
-        let known = self.retained.last().copied().unwrap_or(-1);
+        let (metadata, known) = (&self.metadata, self.newest.unwrap_or(-1));
         let sql = format!(
-            "SELECT snapshot_id, [t::BIGINT FOR t IN flatten([coalesce(changes[k], []) FOR k IN \
-             ['tables_inserted_into', 'tables_deleted_from', 'inlined_insert', 'inlined_delete']])] \
-             FROM {lake}.snapshots() WHERE snapshot_id > {known}"
+            "SELECT id::BIGINT, max(snapshot_id) FROM (SELECT snapshot_id, \
+             unnest(regexp_extract_all(changes_made, {}, 1)) AS id \
+             FROM {metadata}.ducklake_snapshot_changes WHERE snapshot_id > {known}) WHERE id <> '' GROUP BY id",
+            literal(ROW_CHANGE)
         );
         for row in connection.query(&sql)?.into_values() {
-            let [snapshot, Value::List(tables)] = &row[..] else { return Err(unexpected("a snapshot")) };
-            let snapshot = snapshot.as_i64().ok_or_else(|| unexpected("a snapshot"))?;
-            self.retained.insert(snapshot);
-            for table in tables.iter().filter_map(Value::as_i64) {
-                let newest = self.row_changes.entry(table).or_insert(snapshot);
-                *newest = snapshot.max(*newest);
-            }
+            let [Some(table), Some(snapshot)] = [&row[0], &row[1]].map(Value::as_i64) else {
+                return Err(unexpected("a change"));
+            };
+            let newest = self.row_changes.entry(table).or_insert(snapshot);
+            *newest = snapshot.max(*newest);
         }
-        self.snapshot = self.retained.last().copied().unwrap_or(0);
+        // With the newest that is known, to see whether what follows joins on to it.
+        let sql = format!(
+            "SELECT max(snapshot_id), max(snapshot_id) FILTER (before IS DISTINCT FROM snapshot_id - 1) \
+             FROM (SELECT snapshot_id, lag(snapshot_id) OVER (ORDER BY snapshot_id) AS before \
+             FROM {metadata}.ducklake_snapshot WHERE snapshot_id >= {known})"
+        );
+        let row = connection.query(&sql)?.into_values().next().unwrap_or_default();
+        let [Some(newest), Some(tail)] = [0, 1].map(|at| row.get(at).and_then(Value::as_i64)) else {
+            return Err(unexpected("a list of snapshots"));
+        };
+        // The first row of the list has none before it, though there is one.
+        if Some(tail) != self.newest {
+            self.tail = tail;
+        }
+        self.newest = Some(newest);
         Ok(())
     }
 
@@ -158,10 +178,14 @@ impl LakeFacts {
         Ok(())
     }
 
+    /// The newest snapshot.
+    pub fn newest(&self) -> i64 {
+        self.newest.unwrap_or(0)
+    }
+
     /// Whether every snapshot from this one on still exists: else changes may have gone unseen.
     pub fn is_retained_since(&self, snapshot: i64) -> bool {
-        let known = self.retained.range(snapshot..).count();
-        self.retained.contains(&snapshot) && i64::try_from(known) == Ok(self.snapshot - snapshot + 1)
+        self.newest.is_some() && (self.tail..=self.newest()).contains(&snapshot)
     }
 
     /// Whether the table's rows or column list changed, or it was made anew, after `snapshot`.
@@ -196,5 +220,76 @@ fn unexpected(what: &str) -> EngineError {
         class: String::new(),
         message: format!("the lake's catalog holds {what} that cannot be read"),
         offset: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{CurrentTable, LakeFacts};
+    use crate::{Connection, Database};
+
+    /// Facts over a catalog that holds snapshots and nothing else.
+    fn catalog() -> (Connection, LakeFacts) {
+        let connection = Arc::new(Database::open(&[]).unwrap()).connect().unwrap();
+        let tables = "CREATE TABLE ducklake_snapshot (snapshot_id BIGINT);\
+                      CREATE TABLE ducklake_snapshot_changes (snapshot_id BIGINT, changes_made VARCHAR);";
+        connection.execute(tables).unwrap();
+        let facts = LakeFacts { metadata: "memory.main".into(), ..LakeFacts::default() };
+        (connection, facts)
+    }
+
+    fn add(connection: &Connection, snapshot: i64, changes: &str) {
+        let changes = types::literal(changes);
+        let sql = format!(
+            "INSERT INTO ducklake_snapshot VALUES ({snapshot});\
+             INSERT INTO ducklake_snapshot_changes VALUES ({snapshot}, {changes})"
+        );
+        connection.execute(&sql).unwrap();
+    }
+
+    /// Whether table `id` changed after `snapshot`.
+    fn changed(facts: &LakeFacts, id: i64, snapshot: i64) -> bool {
+        let table = CurrentTable { id, schema: "s".into(), name: "t".into(), since: 0, columns_since: 0 };
+        facts.changed_since(&table, snapshot)
+    }
+
+    #[test]
+    fn only_rows_are_changes_and_quoted_names_are_none() {
+        let (connection, mut facts) = catalog();
+        add(&connection, 0, r#"created_schema:"main""#);
+        add(&connection, 1, r#"created_table:"main"."a,inserted_into_table:9,""b",inserted_into_table:1"#);
+        add(&connection, 2, "inlined_insert:2,inlined_delete:3");
+        add(&connection, 3, "deleted_from_table:12,altered_table:4,inline_flush:5,merge_adjacent:6,rewrite_delete:7");
+        facts.read_snapshots(&connection).unwrap();
+        let newest = |id| (0..4).rev().find(|&snapshot| changed(&facts, id, snapshot)).map(|before| before + 1);
+        assert_eq!([1, 2, 3, 12].map(newest), [Some(1), Some(2), Some(2), Some(3)]);
+        assert_eq!([4, 5, 6, 7, 9].map(newest), [None; 5]);
+    }
+
+    #[test]
+    fn the_unbroken_tail_is_kept_up() {
+        let (connection, mut facts) = catalog();
+        assert!(!facts.is_retained_since(0));
+        for snapshot in [0, 1, 3, 4] {
+            add(&connection, snapshot, "inserted_into_table:1");
+        }
+        facts.read_snapshots(&connection).unwrap();
+        let retained = |facts: &LakeFacts| (0..9).filter(|&at| facts.is_retained_since(at)).collect::<Vec<_>>();
+        assert_eq!((facts.newest(), retained(&facts)), (4, vec![3, 4]));
+        add(&connection, 5, "inserted_into_table:2");
+        facts.read_snapshots(&connection).unwrap();
+        assert_eq!(retained(&facts), [3, 4, 5]);
+        assert!(changed(&facts, 1, 3) && !changed(&facts, 1, 4) && changed(&facts, 2, 4));
+        facts.read_snapshots(&connection).unwrap();
+        assert_eq!(retained(&facts), [3, 4, 5]);
+        add(&connection, 7, "");
+        facts.read_snapshots(&connection).unwrap();
+        assert_eq!(retained(&facts), [7], "a gap behind what was known");
+        connection.execute("DELETE FROM ducklake_snapshot").unwrap();
+        add(&connection, 8, "");
+        facts.read_snapshots(&connection).unwrap();
+        assert_eq!(retained(&facts), [8], "what was known is gone");
     }
 }

@@ -56,6 +56,11 @@ impl LastCommit {
             end_time: info.end_time,
         })
     }
+
+    /// The names it depended on; `None` if that was not recorded, or not as a list of names.
+    pub fn depends(&self) -> Option<Vec<&str>> {
+        string_list(self.depends.as_ref()?)
+    }
 }
 
 /// What became of a dependency since a snapshot.

@@ -11,6 +11,7 @@ mod init;
 mod model_files;
 mod redaction;
 mod root;
+mod script;
 mod state_key;
 mod target_path;
 
@@ -22,5 +23,6 @@ pub use init::{CatalogKind, init};
 pub use model_files::{Duplicate, ModelSource, Models, duplicates, find_model_files, read_model_file};
 pub use redaction::Redactor;
 pub use root::find_root;
+pub use script::{Script, script_names};
 pub use state_key::check_state_key;
 pub use target_path::target_of;

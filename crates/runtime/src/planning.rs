@@ -107,7 +107,8 @@ pub(crate) fn decide_run(planned: &PlannedModel, facts: &LakeFacts) -> Result<De
     Ok(decide(&model_facts, |name| dependency_state(name, since, facts)))
 }
 
-fn dependency_state(name: &str, since: Option<i64>, facts: &LakeFacts) -> DependencyState {
+/// What became of a dependency after snapshot `since`.
+pub(crate) fn dependency_state(name: &str, since: Option<i64>, facts: &LakeFacts) -> DependencyState {
     let key = name.to_lowercase();
     let Some(since) = since.filter(|&snapshot| facts.is_retained_since(snapshot)) else {
         return DependencyState::Unverifiable;

@@ -57,6 +57,9 @@ codes! {
     RecordedCommit = "RUN-003", "The recorded last commit of a model cannot be read.";
     Key = "RUN-004", "A key column is missing, NULL, or repeats where it must be unique.";
     RowsWouldBeDropped = "RUN-005", "A rebuild would drop rows that no query gives again.";
+    ScriptEmpty = "SCRIPT-001", "A script of `sql/` is empty.";
+    ScriptRefused = "SCRIPT-002", "A statement of a script would remove snapshots that runs need, or cannot be checked.";
+    ScriptTransaction = "SCRIPT-003", "A script ends inside a transaction, or expires snapshots inside one.";
     ReadOnly = "CLI-001", "`ondatrasql sql` was given a statement that is not read-only.";
     Usage = "CLI-002", "The command line is wrong.";
     Output = "CLI-003", "The result could not be written to standard output.";

@@ -5,6 +5,7 @@ mod query;
 mod run;
 mod sandbox;
 mod sql;
+mod sql_file;
 mod version;
 
 use std::process::ExitCode;
@@ -21,6 +22,7 @@ pub(crate) fn dispatch(command: Command, ui: &Ui) -> Result<ExitCode, CliError> 
         Command::Sandbox(_) => sandbox::sandbox(ui),
         Command::Sql(args) => sql::sql(&args, ui),
         Command::Query(args) => query::query(&args, ui),
+        Command::Script(name) => sql_file::sql_file(&name, ui),
         Command::Version => version::version(ui),
         Command::Help { command } => {
             ui.result(&help(command.as_deref())?)?;

@@ -3,10 +3,12 @@
 mod csv;
 mod json;
 mod markdown;
+mod panel;
 
 pub(crate) use csv::csv;
 pub(crate) use json::json_rows;
 pub(crate) use markdown::markdown;
+pub(crate) use panel::Panel;
 
 /// A result whose values are the engine's texts; `None` is NULL.
 pub(crate) struct TextTable {

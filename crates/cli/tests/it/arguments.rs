@@ -9,7 +9,8 @@ fn help_names_every_command_and_succeeds() {
     let folder = Project::empty(BINARY);
     let help = folder.run(&[]).success().stdout;
     assert!(help.starts_with(&format!("OndatraSQL v{}", env!("CARGO_PKG_VERSION"))), "{help}");
-    for command in ["init", "run", "sandbox", "sql", "query", "version", "help"] {
+    let scripts = ["flush", "merge", "expire", "rewrite", "cleanup", "orphaned", "checkpoint"];
+    for command in ["init", "run", "sandbox", "sql", "query", "version", "help"].iter().chain(&scripts) {
         assert!(help.contains(&format!("  {command} ")), "{command} is missing:\n{help}");
         let own = folder.run(&[command, "--help"]).success().stdout;
         assert!(own.contains(&format!("Usage: ondatrasql {command}")), "{own}");

@@ -10,6 +10,8 @@ mod init;
 mod interrupt;
 mod kinds;
 mod layout;
+mod maintenance;
+mod pins;
 mod run;
 mod run_types;
 mod sql;
