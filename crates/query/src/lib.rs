@@ -4,5 +4,9 @@
 //! Boundary: pure. Trees come in as JSON, names and functions through what the caller knows of them.
 
 mod functions;
+mod lineage;
+mod renames;
 
 pub use functions::Functions;
+pub use lineage::{Catalog, Relation, column_lineage};
+pub use renames::renamed_columns;

@@ -19,6 +19,9 @@ pub struct CommitInfo {
     /// The query's output columns.
     #[serde(default)]
     pub columns: Vec<Column>,
+    /// Where each output column comes from; empty where there is no syntax tree.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub column_lineage: Vec<ColumnLineage>,
     /// The key columns it was written by.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keys: Vec<String>,
@@ -71,6 +74,47 @@ pub struct Column {
     /// DuckDB type.
     #[serde(rename = "type")]
     pub type_name: String,
+}
+
+/// Where one output column comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ColumnLineage {
+    /// Name as the query spells it.
+    pub column: String,
+    /// Columns of physical tables that it is made of; none for literals and for what is not known.
+    pub sources: Vec<LineageSource>,
+}
+
+/// One column that another is made of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LineageSource {
+    /// The table, named as in `depends`.
+    pub table: String,
+    /// The column; `*` for its rows.
+    pub column: String,
+    /// The outermost step between the two.
+    pub transformation: Transformation,
+    /// The function or operator, if that step is an aggregate or a function.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub function: Option<String>,
+}
+
+/// What is done to a column on its way into another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Transformation {
+    /// Nothing.
+    Identity,
+    /// One value is made of those of many rows.
+    Aggregation,
+    /// It is calculated with.
+    Arithmetic,
+    /// It chooses, or is chosen.
+    Conditional,
+    /// Its type is changed.
+    Cast,
+    /// Anything else.
+    Function,
 }
 
 /// One step of a model's run.
