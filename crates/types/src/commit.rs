@@ -139,3 +139,24 @@ pub enum StepStatus {
     /// Failed.
     Error,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{ColumnLineage, LineageSource, Transformation};
+
+    #[test]
+    fn lineage_is_written_as_promised() {
+        let source = |transformation, function: Option<&str>| LineageSource {
+            table: "raw.t".into(),
+            column: "a".into(),
+            transformation,
+            function: function.map(str::to_owned),
+        };
+        let sources = vec![source(Transformation::Identity, None), source(Transformation::Aggregation, Some("sum"))];
+        let lineage = ColumnLineage { column: "x".into(), sources };
+        let text = serde_json::to_string(&lineage).unwrap();
+        let expected = r#"{"column":"x","sources":[{"table":"raw.t","column":"a","transformation":"IDENTITY"},{"table":"raw.t","column":"a","transformation":"AGGREGATION","function":"sum"}]}"#;
+        assert_eq!(text, expected);
+        assert_eq!(serde_json::from_str::<ColumnLineage>(&text).unwrap(), lineage);
+    }
+}

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::expression::Site;
 use super::json::{child, class, kind, list, query, text, texts};
 use super::scope::{Ctes, From, Merged, Relation, Scope};
-use super::shape::{Column, Shape};
+use super::shape::{Column, Shape, add_tables};
 use super::sources::{Sources, Step};
 use super::{Reader, Relation as Known};
 
@@ -100,7 +100,7 @@ impl Reader<'_> {
         let right = side("right", Some(&Scope { from: &left, aliases: &[], ctes, outer }));
         if matches!(text(node, "join_type"), Some("SEMI" | "ANTI")) {
             // It only chooses among the rows of the left.
-            left.add_tables(right.tables);
+            add_tables(&mut left.tables, right.tables);
             return left;
         }
         let natural = text(node, "ref_type") == Some("NATURAL");
@@ -115,14 +115,6 @@ impl Reader<'_> {
 }
 
 impl From {
-    fn add_tables(&mut self, tables: Vec<String>) {
-        for table in tables {
-            if !self.tables.contains(&table) {
-                self.tables.push(table);
-            }
-        }
-    }
-
     fn is_open(&self) -> bool {
         self.relations.iter().any(|relation| relation.columns.iter().any(Column::is_open))
     }
@@ -178,7 +170,7 @@ impl From {
         self.merged.extend(shifted);
         self.merged.retain(|old| !merged.iter().any(|new| new.name.eq_ignore_ascii_case(&old.name)));
         self.merged.extend(merged);
-        self.add_tables(right.tables);
+        add_tables(&mut self.tables, right.tables);
     }
 }
 

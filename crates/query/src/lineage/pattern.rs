@@ -1,6 +1,9 @@
 //! Patterns over column names, for `COLUMNS('…')` and `* LIKE '…'`: those parts of regular expressions that
 //! names need. A pattern beyond them is not read, rather than read wrongly.
 
+/// Whether a name is one of those meant.
+pub(super) type Matcher = Box<dyn Fn(&str) -> bool>;
+
 /// A regular expression as a machine: it follows all ways at once, so no pattern takes long.
 pub(super) struct Pattern {
     program: Vec<Instruction>,
@@ -42,7 +45,7 @@ const PROGRAM_MAX: usize = 10_000;
 const DEPTH_MAX: usize = 50;
 
 /// Whether a name is like a pattern with `%` and `_`, if the pattern is a plain one.
-pub(super) fn like(pattern: &str, any_case: bool) -> Option<Box<dyn Fn(&str) -> bool>> {
+pub(super) fn like(pattern: &str, any_case: bool) -> Option<Matcher> {
     let mut nodes = vec![Node::Start];
     for letter in pattern.chars() {
         nodes.push(match letter {
@@ -186,7 +189,9 @@ fn emit_either(nodes: &[Node], program: &mut Vec<Instruction>) -> Option<()> {
         }
     }
     let end = program.len();
-    jumps.into_iter().for_each(|jump| program[jump] = Instruction::Jump(end));
+    for jump in jumps {
+        program[jump] = Instruction::Jump(end);
+    }
     Some(())
 }
 

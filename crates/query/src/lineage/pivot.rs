@@ -38,7 +38,7 @@ impl Reader<'_> {
         for entry in list(node, "pivots").iter().flat_map(|pivot| list(pivot, "entries")) {
             for (at, column) in self.unpivoted_columns(entry, scope, &mut used).into_iter().enumerate() {
                 // One value column takes all; several take them in turn.
-                let at = at % values.len();
+                let Some(at) = at.checked_rem(values.len()) else { continue };
                 unclear |= !column.candidates.is_empty();
                 values[at].sources.add(column.sources);
             }
@@ -49,7 +49,9 @@ impl Reader<'_> {
         columns.retain(|column| !used.iter().any(|name| column.is_named(name)));
         if unclear {
             columns = vec![Column::unknown(Sources::default())];
-            values.iter_mut().for_each(|value| value.sources = Sources::default());
+            for value in &mut values {
+                value.sources = Sources::default();
+            }
         }
         columns.into_iter().chain(names).chain(values).collect()
     }
@@ -81,9 +83,12 @@ impl Reader<'_> {
         by.clone().chain(aggregates).for_each(|expression| references(expression, &mut used));
         let groups = texts(node, "groups");
         let mut columns = all_columns(scope.from);
-        columns.retain(|column| match groups.is_empty() {
-            true => !used.iter().any(|name| column.is_named(name)),
-            false => column.is_open() || groups.iter().any(|name| column.is_named(name)),
+        columns.retain(|column| {
+            if groups.is_empty() {
+                !used.iter().any(|name| column.is_named(name))
+            } else {
+                column.is_open() || groups.iter().any(|name| column.is_named(name))
+            }
         });
         let site = Site { scope, star: None };
         let chosen_by: Sources = by.map(|expression| self.sources(expression, site)).collect();
@@ -130,9 +135,8 @@ fn combinations(pivots: &[Value], aggregates: usize) -> Option<Vec<String>> {
         }
         let values: Option<Vec<String>> = entries.iter().map(entry_name).collect();
         let values = values?;
-        let with = |before: &String, value: &String| match before.is_empty() {
-            true => value.clone(),
-            false => format!("{before}_{value}"),
+        let with = |before: &String, value: &String| {
+            if before.is_empty() { value.clone() } else { format!("{before}_{value}") }
         };
         names = names.iter().flat_map(|before| values.iter().map(move |value| with(before, value))).collect();
     }

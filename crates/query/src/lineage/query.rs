@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Reader;
 use super::json::{child, kind, list, query, text, texts};
 use super::scope::{Ctes, Scope};
-use super::shape::{Column, Shape, spread};
+use super::shape::{Column, Shape, add_tables, spread};
 use super::sources::Sources;
 
 impl Reader<'_> {
@@ -84,7 +84,7 @@ impl Reader<'_> {
 fn united(left: Shape, right: Shape) -> Shape {
     let columns = united_columns(&left.columns, &right.columns);
     let mut shape = Shape { columns, tables: left.tables };
-    shape.add_tables(right.tables);
+    add_tables(&mut shape.tables, right.tables);
     shape
 }
 
@@ -112,10 +112,11 @@ fn united_columns(left: &[Column], right: &[Column]) -> Vec<Column> {
 fn zip(left: &[Column], right: &[Column]) -> Vec<Column> {
     let merge = |(left, right): (&Column, &Column)| {
         // Which candidates were chosen is not known.
-        let known = |column: &Column| column.candidates.is_empty();
-        let sources = match known(left) && known(right) {
-            true => [left, right].map(|column| column.sources.clone()).into_iter().collect(),
-            false => Sources::default(),
+        let known = left.candidates.is_empty() && right.candidates.is_empty();
+        let sources = if known {
+            [left, right].map(|column| column.sources.clone()).into_iter().collect()
+        } else {
+            Sources::default()
         };
         Column { name: left.name.clone(), sources, many: left.many, candidates: Vec::new() }
     };
@@ -135,6 +136,6 @@ fn united_by_name(left: Shape, right: Shape) -> Shape {
             None => shape.columns.push(column),
         }
     }
-    shape.add_tables(right.tables);
+    add_tables(&mut shape.tables, right.tables);
     shape
 }

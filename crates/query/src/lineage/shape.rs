@@ -83,18 +83,20 @@ impl Shape {
             let taken = |name: &str| before.iter().any(|column| column.is_named(name));
             let column = &mut rest[0];
             if taken(&column.name) {
-                let free = (1..).map(|number| format!("{}_{number}", column.name)).find(|name| !taken(name));
-                column.name = free.unwrap_or_default();
+                let mut names = (1..=at + 1).map(|number| format!("{}_{number}", column.name));
+                column.name = names.find(|name| !taken(name)).unwrap_or_default();
             }
         }
         self
     }
+}
 
-    pub(super) fn add_tables(&mut self, tables: Vec<String>) {
-        for table in tables {
-            if !self.tables.contains(&table) {
-                self.tables.push(table);
-            }
+/// Adds those of `more` that are not among `tables` yet.
+pub(super) fn add_tables(tables: &mut Vec<String>, more: Vec<String>) {
+    let before = tables.len();
+    for table in more {
+        if !tables[..before].contains(&table) {
+            tables.push(table);
         }
     }
 }

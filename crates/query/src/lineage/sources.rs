@@ -30,14 +30,18 @@ impl Sources {
     /// The rows of `tables`.
     pub(super) fn rows(tables: &[String]) -> Self {
         let mut sources = Self::default();
-        tables.iter().for_each(|table| sources.add(Self::column(table, "*")));
+        for table in tables {
+            sources.add(Self::column(table, "*"));
+        }
         sources
     }
 
     /// Adds those of `other` that are not here yet.
     pub(super) fn add(&mut self, other: Self) {
+        // Those of one set differ already: a union of a thousand tables must not compare each with each.
+        let before = self.0.len();
         for source in other.0 {
-            if !self.0.contains(&source) {
+            if !self.0[..before].contains(&source) {
                 self.0.push(source);
             }
         }
@@ -45,13 +49,10 @@ impl Sources {
 
     /// The same columns after `step`: the outermost step names the transformation.
     pub(super) fn after(self, step: Step<'_>) -> Self {
-        let mut sources = Self::default();
-        for source in self.0 {
-            let (transformation, function) = step.named();
-            let function = function.map(str::to_owned);
-            sources.add(Self(vec![LineageSource { transformation, function, ..source }]));
-        }
-        sources
+        let (transformation, function) = step.named();
+        let once =
+            |source| Self(vec![LineageSource { transformation, function: function.map(str::to_owned), ..source }]);
+        self.0.into_iter().map(once).collect()
     }
 
     pub(super) fn is_empty(&self) -> bool {

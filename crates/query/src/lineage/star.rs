@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Reader;
 use super::expression::Site;
 use super::json::{child, class, constant_text, flag, kind, list, text};
-use super::pattern::{Pattern, like};
+use super::pattern::{Matcher, Pattern, like};
 use super::scope::{From, Relation, Scope};
 use super::shape::Column;
 use super::sources::{Sources, Step};
@@ -36,7 +36,7 @@ impl Reader<'_> {
         }
         let pattern = constant_text(pattern);
         let columns = self.star(star, scope);
-        let matches: Option<Box<dyn Fn(&str) -> bool>> = match (function, pattern) {
+        let matches: Option<Matcher> = match (function, pattern) {
             ("~~", Some(pattern)) => like(pattern, false),
             ("~~*", Some(pattern)) => like(pattern, true),
             ("!~~", Some(pattern)) => like(pattern, false).map(negated),
@@ -59,7 +59,7 @@ impl Reader<'_> {
                 // The fields of a struct.
                 None => return vec![Column::unknown(scope.resolve(&[name.to_owned()]).after(STRUCT_FIELD))],
             },
-            None => all(scope.from),
+            None => all(scope.from, |relation, column| excluded(star, Some(relation), column)),
         };
         let columns = self.edited(star, items, scope);
         match child(star, "expr") {
@@ -111,17 +111,18 @@ pub(super) fn columns_star(node: &Value) -> Option<&Value> {
 
 /// The columns of a whole FROM.
 pub(super) fn all_columns(from: &From) -> Vec<Column> {
-    all(from).into_iter().map(|item| item.column).collect()
+    all(from, |_, _| false).into_iter().map(|item| item.column).collect()
 }
 
-fn all(from: &From) -> Vec<Item<'_>> {
+/// The columns of a FROM but those left out. What is merged is left out only with all of its members.
+fn all(from: &From, left_out: impl Fn(&Relation, &Column) -> bool) -> Vec<Item<'_>> {
     if from.unclear {
         return vec![Item { relation: None, column: Column::unknown(Sources::default()) }];
     }
     let mut items = Vec::new();
     let mut done = BTreeSet::new();
     for (at, relation) in from.relations.iter().enumerate() {
-        for column in &relation.columns {
+        for column in relation.columns.iter().filter(|column| !left_out(relation, column)) {
             let is_it = |merged: &super::scope::Merged| merged.members.contains(&at) && column.is_named(&merged.name);
             let mut column = column.clone();
             if let Some(number) = from.merged.iter().position(is_it) {
@@ -165,8 +166,8 @@ fn edit(star: &Value, relation: Option<&Relation>, column: &mut Column, replacem
         *column = new.clone();
         return;
     }
-    let renames = list(star, "rename_list");
-    let renamed = renames.iter().find(|entry| child(entry, "key").is_some_and(|key| names(key, relation, column)));
+    let entries = list(star, "rename_list");
+    let renamed = entries.iter().find(|entry| child(entry, "key").is_some_and(|key| names(key, relation, column)));
     if let Some(name) = renamed.and_then(|entry| text(entry, "value")) {
         name.clone_into(&mut column.name);
     }
@@ -207,10 +208,10 @@ fn rename_all(columns: &mut [Column], alias: &str) {
     }
 }
 
-fn boxed(matches: impl Fn(&str) -> bool + 'static) -> Box<dyn Fn(&str) -> bool> {
+fn boxed(matches: impl Fn(&str) -> bool + 'static) -> Matcher {
     Box::new(matches)
 }
 
-fn negated(matches: Box<dyn Fn(&str) -> bool>) -> Box<dyn Fn(&str) -> bool> {
+fn negated(matches: Matcher) -> Matcher {
     Box::new(move |name| !matches(name))
 }

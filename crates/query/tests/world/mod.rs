@@ -1,6 +1,8 @@
 //! A small database, and lineage of queries over it as text.
 #![allow(dead_code, clippy::unwrap_used)]
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use engine::{Connection, Database, EngineParser, Value};
@@ -23,17 +25,21 @@ const TABLES: [&str; 9] = [
 pub struct World {
     connection: Connection,
     functions: Functions,
+    relations: RefCell<HashMap<String, Relation>>,
 }
 
 impl World {
     pub fn new() -> Self {
         let database = Arc::new(Database::open(&[]).unwrap());
         let connection = database.connect().unwrap();
-        TABLES.iter().for_each(|sql| connection.execute(sql).unwrap());
+        for sql in TABLES {
+            connection.execute(sql).unwrap();
+        }
         let names = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'aggregate'";
-        let mut aggregates: std::collections::BTreeSet<String> = texts(&connection, names).into_iter().collect();
-        aggregates.insert("total".into());
-        Self { connection, functions: Functions { aggregates, ..Functions::default() } }
+        let mut functions = Functions::default();
+        functions.aggregates.extend(texts(&connection, names));
+        functions.aggregates.insert("total".into());
+        Self { connection, functions, relations: RefCell::default() }
     }
 
     /// The tree as the runtime reads it.
@@ -41,10 +47,10 @@ impl World {
         EngineParser(&self.connection).trees(&[sql]).pop().unwrap().unwrap_or_else(|error| panic!("{sql}: {error:?}"))
     }
 
-    /// The tree with every key.
-    pub fn full_tree(&self, sql: &str) -> SyntaxTree {
+    /// The tree with every key, if there is one.
+    pub fn full_tree(&self, sql: &str) -> Option<SyntaxTree> {
         let documents = texts(&self.connection, &format!("SELECT json_serialize_sql({})::VARCHAR", literal(sql)));
-        SyntaxTree::from_document(&documents[0]).unwrap()
+        SyntaxTree::from_document(&documents[0]).ok()
     }
 
     /// The names that the engine gives the query's columns.
@@ -63,20 +69,31 @@ impl World {
 
 impl Catalog for World {
     fn relation(&self, _: Option<&str>, schema: Option<&str>, name: &str) -> Relation {
-        let at = format!("lower(schema_name) = lower({}) AND lower(", literal(schema.unwrap_or("main")));
-        let columns = format!(
-            "SELECT column_name FROM duckdb_columns() WHERE {at}table_name) = lower({}) ORDER BY column_index",
-            literal(name)
-        );
-        let columns = texts(&self.connection, &columns);
-        let view = format!("SELECT sql FROM duckdb_views() WHERE {at}view_name) = lower({})", literal(name));
         let written = schema.map_or_else(|| name.to_lowercase(), |schema| format!("{schema}.{name}").to_lowercase());
-        match (texts(&self.connection, &view).first(), columns.is_empty()) {
+        let known = self.relations.borrow().get(&written).cloned();
+        known.unwrap_or_else(|| {
+            let relation = self.read(schema, name, &written);
+            self.relations.borrow_mut().insert(written, relation.clone());
+            relation
+        })
+    }
+}
+
+impl World {
+    fn read(&self, schema: Option<&str>, name: &str, written: &str) -> Relation {
+        let schema = literal(schema.unwrap_or("main"));
+        let of = |kind: &str| {
+            format!("WHERE lower(schema_name) = lower({schema}) AND lower({kind}_name) = lower({})", literal(name))
+        };
+        let columns = format!("SELECT column_name FROM duckdb_columns() {} ORDER BY column_index", of("table"));
+        let columns = texts(&self.connection, &columns);
+        let views = texts(&self.connection, &format!("SELECT sql FROM duckdb_views() {}", of("view")));
+        match (views.first(), columns.is_empty()) {
             (Some(sql), _) => {
                 let query = &sql[sql.find(" AS ").unwrap() + 4..].trim_end_matches([';', '\n']);
-                Relation::View { name: written, columns, tree: self.tree(query) }
+                Relation::View { name: written.to_owned(), columns, tree: self.tree(query) }
             }
-            (None, false) => Relation::Table { name: written, columns },
+            (None, false) => Relation::Table { name: written.to_owned(), columns },
             (None, true) => Relation::Unknown,
         }
     }
