@@ -1,5 +1,6 @@
 //! The new rows of a table over a window: exactly the table as it is EXCEPT ALL the table as it was
-//! (chapter 02 §4.1).
+//! (chapter 02 §4.1), and with
+//! identity in the place of SQL's equality (decision 0005).
 
 use engine::{EngineError, identity};
 use types::{Target, literal, quote};
@@ -65,14 +66,11 @@ impl Window<'_> {
     /// Makes the view of the rows of `table` that are not new; its delta must be there.
     pub fn before(&self, table: &Target, names: &TempNames) -> Result<(), EngineError> {
         let columns = self.paired_columns(table)?;
-        let source = |from: &str| format!("SELECT {} FROM {from}", with_identities(&columns));
         let delta = format!("temp.main.{}", quote(&names.delta));
         self.connection.execute(&format!(
-            "CREATE OR REPLACE TEMP VIEW {} AS SELECT {} FROM ({} EXCEPT ALL {})",
+            "CREATE OR REPLACE TEMP VIEW {} AS {}",
             quote(&names.before),
-            list(&columns),
-            source(&table.qualified(self.lake)),
-            source(&delta)
+            difference(&columns, &table.qualified(self.lake), &delta)
         ))
     }
 
@@ -104,23 +102,26 @@ impl Window<'_> {
     }
 }
 
-/// The rows of one relation that the other lacks, as multisets of identical rows.
+/// The rows of one relation that the other lacks, as multisets of identical rows: equal rows are numbered,
+/// and pairs of equal number are taken away. EXCEPT ALL would do the same with SQL's equality, and give
+/// back 0.0 for -0.0 (measured).
 fn difference(columns: &[Paired], left: &str, right: &str) -> String {
-    let all = with_identities(columns);
-    format!("SELECT {} FROM (SELECT {all} FROM {left} EXCEPT ALL SELECT {all} FROM {right})", list(columns))
+    let identities: Vec<String> =
+        columns.iter().map(|paired| identity(&paired.column, &quote(&paired.column.name))).collect();
+    let aliased: Vec<String> =
+        identities.iter().enumerate().map(|(at, sql)| format!("{sql} AS __ondatra_i{at}")).collect();
+    let (all, partition) = (aliased.join(", "), identities.join(", "));
+    let numbered = format!("{all}, row_number() OVER (PARTITION BY {partition}) AS __ondatra_nth");
+    let same = (0..columns.len()).map(|at| format!(" AND l.__ondatra_i{at} IS NOT DISTINCT FROM r.__ondatra_i{at}"));
+    format!(
+        "SELECT {} FROM (SELECT {}, {numbered} FROM {left}) l ANTI JOIN (SELECT {numbered} FROM {right}) r \
+         ON l.__ondatra_nth = r.__ondatra_nth{}",
+        list(columns),
+        list(columns),
+        same.collect::<String>()
+    )
 }
 
 fn list(columns: &[Paired]) -> String {
     columns.iter().map(|paired| quote(&paired.column.name)).collect::<Vec<_>>().join(", ")
-}
-
-/// The columns, and beside them what tells values apart that SQL takes for equal.
-fn with_identities(columns: &[Paired]) -> String {
-    let names = columns.iter().map(|paired| quote(&paired.column.name));
-    let identities = columns.iter().enumerate().filter_map(|(at, paired)| {
-        let name = quote(&paired.column.name);
-        let identity = identity(&paired.column, &name);
-        (identity != name).then(|| format!("{identity} AS __ondatra_identity_{at}"))
-    });
-    names.chain(identities).collect::<Vec<_>>().join(", ")
 }

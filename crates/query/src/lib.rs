@@ -6,9 +6,11 @@
 mod feeds;
 mod functions;
 mod index;
+mod lineage;
 mod names;
 mod nodes;
 mod query;
+mod renames;
 mod rewrite;
 mod rowwise;
 mod shape;
@@ -16,7 +18,9 @@ mod terms;
 mod views;
 
 pub use functions::Functions;
+pub use lineage::{Catalog, Relation, column_lineage};
 pub use names::{LakeTable, Named, Names};
 pub use query::{Drivers, Query};
+pub use renames::renamed_columns;
 pub use rewrite::same_meaning;
 pub use terms::Term;

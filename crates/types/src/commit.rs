@@ -19,6 +19,9 @@ pub struct CommitInfo {
     /// The query's output columns.
     #[serde(default)]
     pub columns: Vec<Column>,
+    /// Where each output column comes from; empty where there is no syntax tree.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub column_lineage: Vec<ColumnLineage>,
     /// The key columns it was written by.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keys: Vec<String>,
@@ -73,6 +76,47 @@ pub struct Column {
     pub type_name: String,
 }
 
+/// Where one output column comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ColumnLineage {
+    /// Name as the query spells it.
+    pub column: String,
+    /// Columns of physical tables that it is made of; none for literals and for what is not known.
+    pub sources: Vec<LineageSource>,
+}
+
+/// One column that another is made of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LineageSource {
+    /// The table, named as in `depends`.
+    pub table: String,
+    /// The column; `*` for its rows.
+    pub column: String,
+    /// The outermost step between the two.
+    pub transformation: Transformation,
+    /// The function or operator, if that step is an aggregate or a function.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub function: Option<String>,
+}
+
+/// What is done to a column on its way into another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Transformation {
+    /// Nothing.
+    Identity,
+    /// One value is made of those of many rows.
+    Aggregation,
+    /// It is calculated with.
+    Arithmetic,
+    /// It chooses, or is chosen.
+    Conditional,
+    /// Its type is changed.
+    Cast,
+    /// Anything else.
+    Function,
+}
+
 /// One step of a model's run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
@@ -94,4 +138,25 @@ pub enum StepStatus {
     Skip,
     /// Failed.
     Error,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ColumnLineage, LineageSource, Transformation};
+
+    #[test]
+    fn lineage_is_written_as_promised() {
+        let source = |transformation, function: Option<&str>| LineageSource {
+            table: "raw.t".into(),
+            column: "a".into(),
+            transformation,
+            function: function.map(str::to_owned),
+        };
+        let sources = vec![source(Transformation::Identity, None), source(Transformation::Aggregation, Some("sum"))];
+        let lineage = ColumnLineage { column: "x".into(), sources };
+        let text = serde_json::to_string(&lineage).unwrap();
+        let expected = r#"{"column":"x","sources":[{"table":"raw.t","column":"a","transformation":"IDENTITY"},{"table":"raw.t","column":"a","transformation":"AGGREGATION","function":"sum"}]}"#;
+        assert_eq!(text, expected);
+        assert_eq!(serde_json::from_str::<ColumnLineage>(&text).unwrap(), lineage);
+    }
 }

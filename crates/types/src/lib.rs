@@ -12,7 +12,7 @@ mod run_type;
 mod target;
 
 pub use code::Code;
-pub use commit::{Column, CommitInfo, Step, StepStatus};
+pub use commit::{Column, ColumnLineage, CommitInfo, LineageSource, Step, StepStatus, Transformation};
 pub use diagnose::Diagnose;
 pub use ident::{hex, is_identifier, literal, quote};
 pub use kind::Kind;

@@ -208,7 +208,7 @@ fn decisions(project: &Project) -> Vec<(String, String, String, i64)> {
 /// Of two projects with the same history one is maintained between the runs: it decides the same.
 #[test]
 fn a_maintained_lake_decides_as_one_that_is_not() {
-    let mut random = crate::run_types::Random(0x9a11);
+    let mut random = testkit::Random(0x9a11);
     for (catalog, steps) in [(Catalog::Sqlite, 4), (Catalog::Duckdb, 2)] {
         let twins = [Project::new(BINARY, catalog), Project::new(BINARY, catalog)];
         for twin in &twins {
