@@ -1,7 +1,7 @@
 //! The run type of a model, from recorded facts (the table of chapter 02 §2.1).
 
 use serde_json::Value;
-use types::{CommitInfo, Decision, Kind, Reason, RunType};
+use types::{Column, ColumnLineage, CommitInfo, Decision, Kind, Reason, RunType};
 
 /// What is known of a model when its run type is decided.
 pub struct ModelFacts<'a> {
@@ -30,6 +30,10 @@ pub struct LastCommit {
     depends: Option<Value>,
     /// The snapshot at which it read its sources; without it nothing can be verified.
     pub read_snapshot: Option<i64>,
+    /// Its output columns.
+    pub columns: Vec<Column>,
+    /// Where they came from.
+    pub column_lineage: Vec<ColumnLineage>,
     /// When it ended, RFC 3339, UTC; empty if it does not tell.
     pub end_time: String,
 }
@@ -53,6 +57,8 @@ impl LastCommit {
             keys: info.keys,
             depends: info.depends,
             read_snapshot: info.read_snapshot,
+            columns: info.columns,
+            column_lineage: info.column_lineage,
             end_time: info.end_time,
         })
     }

@@ -7,11 +7,14 @@ use std::collections::BTreeSet;
 pub struct Functions {
     /// Aggregates, and macros that stand for one.
     pub aggregates: BTreeSet<String>,
+    /// Every function that is known not to be one, where not all are known: any other may be an aggregate.
+    pub scalars: Option<BTreeSet<String>>,
 }
 
 impl Functions {
     /// Whether a call of `name` makes one value from many rows.
     pub fn is_aggregate(&self, name: &str) -> bool {
-        self.aggregates.contains(&name.to_lowercase())
+        let name = name.to_lowercase();
+        self.aggregates.contains(&name) || self.scalars.as_ref().is_some_and(|scalars| !scalars.contains(&name))
     }
 }

@@ -1,6 +1,5 @@
 //! One model's run: one transaction, one snapshot (chapter 02 §0).
 
-use std::cell::OnceCell;
 use std::time::{Duration, Instant};
 
 use engine::{EngineError, LakeFacts, Pins, registry_statements};
@@ -12,10 +11,14 @@ use materialize::{
 use model::{Extension, LimitWord, Model, Repository, find_limit, find_limit_word, schema_hash};
 use plan::{LastCommit, Names};
 use query::Functions;
-use types::{Code, Column, CommitInfo, Decision, Kind, Reason, RunType, Step, StepStatus, literal, quote};
+use types::{
+    Code, Column, ColumnLineage, CommitInfo, Decision, Kind, Reason, RunType, Step, StepStatus, literal, quote,
+};
 
 use crate::cursor::{CursorScope, set_cursor};
+use crate::functions::KnownFunctions;
 use crate::git::GitInfo;
+use crate::lineage::{LineageScope, renames};
 use crate::planning::PlannedModel;
 use crate::reading::{Read, Reader, Source};
 use crate::session::current_snapshot;
@@ -29,7 +32,7 @@ pub(crate) struct RunContext<'a> {
     pub session: &'a Session,
     pub names: &'a Names,
     /// Read once, when the first model needs them.
-    pub functions: &'a OnceCell<Functions>,
+    pub functions: &'a KnownFunctions,
     pub cancellation: &'a Cancellation,
     pub dag_run_id: &'a str,
     pub git: &'a GitInfo,
@@ -45,15 +48,16 @@ pub(crate) struct Task {
     pub rebuild: Rebuild,
     /// What is read.
     pub read: Read,
-    /// When the last run was committed; empty if there was none.
-    pub last_run: String,
+    /// The last commit.
+    pub last: Option<LastCommit>,
 }
 
 impl Task {
     /// The rebuild that a decision means, given the last commit (chapter 02 §5.4).
-    pub(crate) fn new(decision: Decision, model: &Model, last: Option<&LastCommit>) -> Self {
+    pub(crate) fn new(decision: Decision, model: &Model, last: Option<LastCommit>) -> Self {
+        let commit = last.as_ref();
         let kind = model.kind;
-        let last_kind = last.and_then(|last| last.kind);
+        let last_kind = commit.and_then(|last| last.kind);
         let same_keys = |last: &LastCommit| {
             let keys = key_columns(model);
             keys.len() == last.keys.len() && keys.iter().zip(&last.keys).all(|(a, b)| a.eq_ignore_ascii_case(b))
@@ -66,18 +70,17 @@ impl Task {
             (Kind::Tracked, Some(Kind::Tracked)) if decision.run_type != RunType::Backfill => Rebuild::No,
             (_, Some(Kind::Table | Kind::Tracked)) => Rebuild::Yes,
             (Kind::Append, Some(Kind::Append)) if decision.run_type == RunType::Backfill => Rebuild::IfLossless,
-            (kind, Some(last_kind)) if kind == last_kind && last.is_some_and(same_keys) => Rebuild::No,
+            (kind, Some(last_kind)) if kind == last_kind && commit.is_some_and(same_keys) => Rebuild::No,
             // The others, and a table that no commit tells about, may hold what no query gives again.
             _ => Rebuild::IfLossless,
         };
-        let since = last.and_then(|last| last.read_snapshot);
+        let since = commit.and_then(|last| last.read_snapshot);
         let read = match (kind, &decision.reason) {
             (_, Reason::Kept) => Read::Keep { since },
             (Kind::Append | Kind::Merge, Reason::IncrementalRun) => Read::Delta { since },
             _ => Read::Whole,
         };
-        let last_run = last.map(|last| last.end_time.clone()).unwrap_or_default();
-        Self { decision, last_kind, rebuild, read, last_run }
+        Self { decision, last_kind, rebuild, read, last }
     }
 }
 
@@ -107,10 +110,12 @@ pub(crate) fn execute(
 ) -> Result<Executed, RunError> {
     check_limit(planned)?;
     load_extensions(context, planned)?;
+    let functions = context.functions.get(&context.session.connection)?;
     let mut attempt = 1;
     let mut fallback = None;
     loop {
-        let result = try_once(context, planned, &Attempt { task, facts, fallback: fallback.as_ref() });
+        let result =
+            try_once(context, planned, &Attempt { task, facts, functions: &functions, fallback: fallback.as_ref() });
         // The model's own error counts, not what may go wrong while cleaning up after it.
         let dropped = drop_result(&context.session.connection, planned.target());
         match result {
@@ -135,6 +140,7 @@ pub(crate) fn execute(
 struct Attempt<'a> {
     task: &'a Task,
     facts: &'a LakeFacts,
+    functions: &'a Functions,
     /// Why the whole query runs, after a delta failed.
     fallback: Option<&'a Fallback>,
 }
@@ -201,7 +207,7 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
     let scope = CursorScope {
         table: &target.qualified(&session.lake),
         is_backfill: task.decision.run_type == RunType::Backfill,
-        last_run: &task.last_run,
+        last_run: task.last.as_ref().map_or("", |last| &last.end_time),
     };
     set_cursor(connection, model.incremental.as_ref(), &scope)?;
     let source = source(context, planned, attempt, read_snapshot)?;
@@ -214,6 +220,9 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
     for names in &source.temp {
         names.drop_statements().iter().try_for_each(|statement| connection.execute(statement))?;
     }
+    let scope = LineageScope { session, names: context.names, functions: attempt.functions, facts: attempt.facts };
+    let lineage = scope.of(planned, &result.columns);
+    let renames = renames(task.last.as_ref(), &lineage, &result.columns);
     steps.done("query");
     let kind = kind_write(model);
     let whole_append = model.kind == Kind::Append && !source.partial && task.rebuild == Rebuild::No;
@@ -229,7 +238,7 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
         result: &result,
         partial: source.partial,
         layout: Layout { partitioned_by: &model.partitioned_by, sorted_by: &model.sorted_by },
-        renames: &[],
+        renames: &renames,
         cursor: model.incremental.as_ref().map(|incremental| incremental.column.value.as_str()),
         description: model.description.as_deref(),
         docs: &model.columns,
@@ -242,7 +251,7 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
     let info = commit_info(
         context,
         planned,
-        &Run { decision: &decision, result: &result, read_snapshot, rows: written.rows },
+        Run { decision: &decision, result: &result, lineage, read_snapshot, rows: written.rows },
         steps,
     );
     // Plain data with text keys: it cannot fail to serialize.
@@ -283,7 +292,7 @@ fn source(
             let reader = Reader {
                 session: context.session,
                 names: context.names,
-                functions: context.functions,
+                functions: attempt.functions,
                 facts: attempt.facts,
                 planned,
                 until: read_snapshot,
@@ -361,11 +370,12 @@ fn record(session: &Session, planned: &PlannedModel, commit_info: &str) -> Resul
 struct Run<'a> {
     decision: &'a Decision,
     result: &'a ModelResult,
+    lineage: Vec<ColumnLineage>,
     read_snapshot: i64,
     rows: i64,
 }
 
-fn commit_info(context: &RunContext<'_>, planned: &PlannedModel, run: &Run<'_>, steps: Steps) -> CommitInfo {
+fn commit_info(context: &RunContext<'_>, planned: &PlannedModel, run: Run<'_>, steps: Steps) -> CommitInfo {
     let end = Timestamp::now();
     let kind = planned.model.kind;
     // The history of scd2 is no part of the output, the hash of tracked is.
@@ -383,7 +393,7 @@ fn commit_info(context: &RunContext<'_>, planned: &PlannedModel, run: &Run<'_>, 
         sql_hash: planned.hash.clone(),
         schema_hash: schema_hash(&columns),
         columns,
-        column_lineage: Vec::new(),
+        column_lineage: run.lineage,
         keys: key_columns(&planned.model),
         depends: Some(planned.depends.clone().into()),
         rows_affected: run.rows,
@@ -464,6 +474,7 @@ fn load_extensions(context: &RunContext<'_>, planned: &PlannedModel) -> Result<(
             Some(Repository::Location(text)) => format!(" FROM {}", literal(text)),
         };
         let connection = &context.session.connection;
+        context.functions.forget();
         let load = || connection.execute(&format!("LOAD {}", extension.name));
         let Err(loading) = load() else { continue };
         let install = format!("INSTALL {}{from}", extension.name);

@@ -13,6 +13,7 @@ mod expire;
 mod functions;
 mod git;
 mod inspect;
+mod lineage;
 mod lock;
 mod macros;
 mod maintenance;

@@ -1,19 +1,17 @@
 //! What an incremental run of `append` and `merge` reads: what is new in its sources where that gives the
 //! right rows, else everything (chapter 02 §4).
 
-use std::cell::OnceCell;
-
 use engine::{EngineError, EngineParser, LakeFacts};
 use feed::{TempNames, Window};
 use materialize::ResultRows;
 use model::{SyntaxTree, TreeError};
 use plan::{Names, Resolved};
 use query::{Functions, LakeTable, Named, Query, Term, same_meaning};
-use types::{Kind, Reason, Target, quote};
+use types::{Kind, Reason, Target};
 
 use crate::Session;
 use crate::deltas::{Plan, Reads, Whole, number, plan_append, plan_merge};
-use crate::functions::read_functions;
+use crate::lineage::text_column;
 use crate::planning::PlannedModel;
 
 /// What a run is to read.
@@ -72,7 +70,7 @@ impl Source {
 pub(crate) struct Reader<'a> {
     pub session: &'a Session,
     pub names: &'a Names,
-    pub functions: &'a OnceCell<Functions>,
+    pub functions: &'a Functions,
     pub facts: &'a LakeFacts,
     pub planned: &'a PlannedModel,
     /// The snapshot at which the transaction reads.
@@ -112,7 +110,7 @@ impl Reader<'_> {
         let tree = tree.map_err(|error| match error {
             TreeError::Syntax { message, .. } | TreeError::NotSerializable { message } => Whole::Unreadable(message),
         })?;
-        let functions = self.functions()?;
+        let functions = self.functions;
         let known = KnownNames { reader: self, columns: needs_columns(&tree, functions) };
         let query = Query::read(&tree, &known, functions);
         let reads = Reads::of(self, &query);
@@ -168,13 +166,6 @@ impl Reader<'_> {
             _ => Err(Whole::Unreadable("the engine cannot write this query back as text".into())),
         }
     }
-
-    fn functions(&self) -> Result<&Functions, EngineError> {
-        if self.functions.get().is_none() {
-            let _ = self.functions.set(read_functions(&self.session.connection)?);
-        }
-        Ok(self.functions.get_or_init(Functions::default))
-    }
 }
 
 /// Only an aggregate asks where a column without a table's name comes from.
@@ -195,10 +186,8 @@ impl KnownNames<'_> {
             return Vec::new();
         }
         let session = self.reader.session;
-        let table = format!("{}.{}", quote(&session.lake), target.quoted());
-        let described = session.connection.query(&format!("SELECT column_name FROM (DESCRIBE {table})"));
-        let rows = described.into_iter().flat_map(engine::Rows::into_values);
-        rows.filter_map(|mut row| row.swap_remove(0).into_text()).collect()
+        let sql = format!("SELECT column_name FROM (DESCRIBE {})", target.qualified(&session.lake));
+        session.connection.query(&sql).map(text_column).unwrap_or_default()
     }
 }
 

@@ -1,6 +1,5 @@
 //! A run of all models, or of one.
 
-use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -13,6 +12,7 @@ use project::{Environment, check_state_key, find_model_files, read_config};
 use types::{Code, Decision, Reason, RunType, Target};
 
 use crate::execute::{RunContext, Task, execute};
+use crate::functions::KnownFunctions;
 use crate::git::git_info;
 use crate::not_yet::check_supported;
 use crate::planning::{Planned, PlannedModel, decide_run, last_commit, plan_models, sort};
@@ -70,7 +70,7 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
     let git = git_info(&options.root);
     let mut facts = LakeFacts::read(&session.connection, &session.lake, &session.metadata)?;
     let Planned { models, names } = plan(options, &session, &facts, models)?;
-    let functions = OnceCell::new();
+    let functions = KnownFunctions::default();
     let context = RunContext {
         session: &session,
         names: &names,
@@ -199,7 +199,7 @@ impl Turns {
         if decision.run_type == RunType::Skip {
             return Ok(());
         }
-        let task = Task::new(decision, &planned.model, last_commit(planned, facts)?.as_ref());
+        let task = Task::new(decision, &planned.model, last_commit(planned, facts)?);
         let executed = execute(context, planned, &task, facts)?;
         self.stale = true;
         outcome.run_type = Some(executed.decision.run_type);

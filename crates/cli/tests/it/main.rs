@@ -10,6 +10,7 @@ mod init;
 mod interrupt;
 mod kinds;
 mod layout;
+mod lineage;
 mod maintenance;
 mod pins;
 mod run;

@@ -44,6 +44,7 @@ fn one_snapshot_a_model_with_the_metadata_of_the_commit() {
             "sql_hash",
             "schema_hash",
             "columns",
+            "column_lineage",
             "depends",
             "rows_affected",
             "read_snapshot",
