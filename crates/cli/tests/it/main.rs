@@ -6,6 +6,7 @@ mod arguments;
 mod bad_projects;
 mod config;
 mod crash;
+mod deltas;
 mod init;
 mod interrupt;
 mod kinds;
