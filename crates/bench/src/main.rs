@@ -5,6 +5,8 @@
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 mod first_run;
+mod history;
+mod incremental;
 mod measure;
 mod no_op;
 mod workspace;
@@ -16,7 +18,14 @@ fn main() {
     println!("binary: {}", binary.display());
     println!("rounds: {}, in turn; medians; spread is (max - min) / median of the measured side\n", measure::ROUNDS);
     println!("{:<58} {:>9} {:>9} {:>7} {:>6} {:>7}", "what", "measured", "against", "ratio", "bar", "spread");
-    let figures = [first_run::figure(&binary), no_op::over_table_size(&binary), no_op::over_models(&binary)];
+    let figures = [
+        first_run::figure(&binary),
+        no_op::over_table_size(&binary),
+        no_op::over_models(&binary),
+        history::figure(&binary),
+        incremental::append(&binary),
+        incremental::merge(&binary),
+    ];
     for figure in &figures {
         println!("{}", figure.line());
     }
