@@ -11,23 +11,33 @@ mod measure;
 mod no_op;
 mod workspace;
 
+use std::path::Path;
+
 use measure::Figure;
+
+type Measure = fn(&Path) -> Figure;
+
+const FIGURES: [(&str, Measure); 6] = [
+    ("first run", first_run::figure),
+    ("no-op size", no_op::over_table_size),
+    ("no-op models", no_op::over_models),
+    ("no-op history", history::figure),
+    ("incremental append", incremental::append),
+    ("incremental merge", incremental::merge),
+];
 
 fn main() {
     let binary = workspace::binary();
     println!("binary: {}", binary.display());
     println!("rounds: {}, in turn; medians; spread is (max - min) / median of the measured side\n", measure::ROUNDS);
     println!("{:<58} {:>9} {:>9} {:>7} {:>6} {:>7}", "what", "measured", "against", "ratio", "bar", "spread");
-    let figures = [
-        first_run::figure(&binary),
-        no_op::over_table_size(&binary),
-        no_op::over_models(&binary),
-        history::figure(&binary),
-        incremental::append(&binary),
-        incremental::merge(&binary),
-    ];
-    for figure in &figures {
+    // `cargo run --release -p bench -- WORD` measures only what has the word in its name.
+    let word = std::env::args().nth(1).unwrap_or_default();
+    let mut figures = Vec::new();
+    for (_, measure) in FIGURES.iter().filter(|(name, _)| name.contains(&word)) {
+        let figure = measure(&binary);
         println!("{}", figure.line());
+        figures.push(figure);
     }
     println!("\n{}", measure::json(&figures));
     if figures.iter().any(Figure::is_over) {

@@ -105,10 +105,11 @@ impl LakeFacts {
     /// takes four to ten times as long.
     fn read_snapshots(&mut self, connection: &Connection) -> Result<(), EngineError> {
         let (metadata, known) = (&self.metadata, self.newest.unwrap_or(-1));
+        // Most snapshots of a long history say the same.
         let sql = format!(
-            "SELECT id::BIGINT, max(snapshot_id) FROM (SELECT snapshot_id, \
-             unnest(regexp_extract_all(changes_made, {}, 1)) AS id \
-             FROM {metadata}.ducklake_snapshot_changes WHERE snapshot_id > {known}) WHERE id <> '' GROUP BY id",
+            "SELECT id::BIGINT, max(newest) FROM (SELECT newest, unnest(regexp_extract_all(changes_made, {}, 1)) AS id \
+             FROM (SELECT changes_made, max(snapshot_id) AS newest FROM {metadata}.ducklake_snapshot_changes \
+             WHERE snapshot_id > {known} GROUP BY changes_made)) WHERE id <> '' GROUP BY id",
             literal(ROW_CHANGE)
         );
         for row in connection.query(&sql)?.into_values() {
@@ -120,20 +121,30 @@ impl LakeFacts {
         }
         // With the newest that is known, to see whether what follows joins on to it.
         let sql = format!(
-            "SELECT max(snapshot_id), max(snapshot_id) FILTER (before IS DISTINCT FROM snapshot_id - 1) \
-             FROM (SELECT snapshot_id, lag(snapshot_id) OVER (ORDER BY snapshot_id) AS before \
-             FROM {metadata}.ducklake_snapshot WHERE snapshot_id >= {known})"
+            "SELECT count(*), min(snapshot_id), max(snapshot_id) FROM {metadata}.ducklake_snapshot \
+             WHERE snapshot_id >= {known}"
         );
         let row = connection.query(&sql)?.into_values().next().unwrap_or_default();
-        let [Some(newest), Some(tail)] = [0, 1].map(|at| row.get(at).and_then(Value::as_i64)) else {
+        let [Some(count), Some(oldest), Some(newest)] = [0, 1, 2].map(|at| row.get(at).and_then(Value::as_i64)) else {
             return Err(unexpected("a list of snapshots"));
         };
+        let tail = if count == newest - oldest + 1 { oldest } else { self.read_tail(connection, known)? };
         // The first row of the list has none before it, though there is one.
         if Some(tail) != self.newest {
             self.tail = tail;
         }
         self.newest = Some(newest);
         Ok(())
+    }
+
+    /// The oldest snapshot from `known` on that no gap divides from the newest.
+    fn read_tail(&self, connection: &Connection, known: i64) -> Result<i64, EngineError> {
+        let sql = format!(
+            "SELECT max(snapshot_id) FILTER (before IS DISTINCT FROM snapshot_id - 1) FROM (SELECT snapshot_id, \
+             lag(snapshot_id) OVER (ORDER BY snapshot_id) AS before FROM {}.ducklake_snapshot WHERE snapshot_id >= {known})",
+            self.metadata
+        );
+        connection.query_value(&sql)?.as_i64().ok_or_else(|| unexpected("a list of snapshots"))
     }
 
     fn read_tables(&mut self, connection: &Connection, metadata: &str) -> Result<(), EngineError> {

@@ -6,6 +6,7 @@ use engine::{EngineError, identity};
 use types::{Target, literal, quote};
 
 use crate::columns::Paired;
+use crate::narrow::ROWS_MAX;
 use crate::{Method, Window};
 
 /// The new rows of a table, kept in a temporary table behind a view.
@@ -23,6 +24,7 @@ pub struct Delta {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TempNames {
     rows: String,
+    inserted: String,
     /// The view of the new rows.
     pub delta: String,
     /// The view of all others.
@@ -33,13 +35,18 @@ impl TempNames {
     /// The names for the table number `at` of a run's query.
     pub fn new(at: usize) -> Self {
         let name = |what: &str| format!("__ondatra_{what}_{at}");
-        Self { rows: name("rows"), delta: name("delta"), before: name("before") }
+        Self { rows: name("rows"), inserted: name("inserted"), delta: name("delta"), before: name("before") }
     }
 
     /// Statements that drop what may be there.
-    pub fn drop_statements(&self) -> [String; 3] {
+    pub fn drop_statements(&self) -> [String; 4] {
         let drop = |what: &str, name: &str| format!("DROP {what} IF EXISTS temp.main.{}", quote(name));
-        [drop("VIEW", &self.before), drop("VIEW", &self.delta), drop("TABLE", &self.rows)]
+        [
+            drop("VIEW", &self.before),
+            drop("VIEW", &self.delta),
+            drop("TABLE", &self.rows),
+            drop("TABLE", &self.inserted),
+        ]
     }
 }
 
@@ -55,7 +62,10 @@ impl Window<'_> {
         let method =
             if retyped && matches!(method, Method::Feed | Method::Inserted) { Method::Compare } else { method };
         let rows = quote(&names.rows);
-        let sql = self.delta_sql(table, method, &columns);
+        let sql = match method {
+            Method::Feed => self.feed_sql(table, names, &columns)?,
+            _ => self.delta_sql(table, method, &columns),
+        };
         self.connection.execute(&format!("CREATE OR REPLACE TEMP TABLE {rows} AS {sql}"))?;
         let view = quote(&names.delta);
         self.connection.execute(&format!("CREATE OR REPLACE TEMP VIEW {view} AS SELECT * FROM temp.main.{rows}"))?;
@@ -74,18 +84,40 @@ impl Window<'_> {
         ))
     }
 
+    /// What was inserted less what was deleted. Only a row that was inserted can be new, so where few were,
+    /// close together, the two versions are asked for their like.
+    fn feed_sql(&self, table: &Target, names: &TempNames, columns: &[Paired]) -> Result<String, EngineError> {
+        let inserted = format!("temp.main.{}", quote(&names.inserted));
+        let sql = format!("SELECT {} FROM {}", list(columns), self.feed("insertions", table));
+        self.connection.execute(&format!("CREATE OR REPLACE TEMP TABLE {} AS {sql}", quote(&names.inserted)))?;
+        let count = self.connection.query_value(&format!("SELECT count(*) FROM {inserted}"))?.as_i64().unwrap_or(0);
+        if count == 0 {
+            return Ok(format!("FROM {inserted}"));
+        }
+        let narrow = if count <= ROWS_MAX { self.narrow_column(table, columns, &inserted)? } else { None };
+        Ok(match narrow {
+            None => difference(columns, &inserted, &self.feed("deletions", table)),
+            Some(narrow) => {
+                let condition = narrow.condition(columns, &inserted);
+                let part = |version: &str| format!("(FROM {version} WHERE {condition})");
+                difference(columns, &part(&table.qualified(self.lake)), &part(&self.version_then(table, columns)))
+            }
+        })
+    }
+
+    /// The older version, with the columns of the table as it is.
+    fn version_then(&self, table: &Target, columns: &[Paired]) -> String {
+        let then: Vec<String> =
+            columns.iter().map(|paired| format!("{} AS {}", paired.then, quote(&paired.column.name))).collect();
+        format!("(SELECT {} FROM {} AT (VERSION => {}))", then.join(", "), table.qualified(self.lake), self.since)
+    }
+
     fn delta_sql(&self, table: &Target, method: Method, columns: &[Paired]) -> String {
         let name = table.qualified(self.lake);
         match method {
             Method::All | Method::Unchanged | Method::Lost => format!("SELECT {} FROM {name}", list(columns)),
             Method::Inserted => format!("SELECT {} FROM {}", list(columns), self.feed("insertions", table)),
-            Method::Feed => difference(columns, &self.feed("insertions", table), &self.feed("deletions", table)),
-            Method::Compare => {
-                let then: Vec<String> =
-                    columns.iter().map(|paired| format!("{} AS {}", paired.then, quote(&paired.column.name))).collect();
-                let then = format!("(SELECT {} FROM {name} AT (VERSION => {}))", then.join(", "), self.since);
-                difference(columns, &name, &then)
-            }
+            Method::Feed | Method::Compare => difference(columns, &name, &self.version_then(table, columns)),
         }
     }
 

@@ -4,6 +4,7 @@
 
 mod columns;
 mod delta;
+mod narrow;
 mod window;
 
 pub use delta::{Delta, TempNames};

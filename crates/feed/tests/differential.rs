@@ -107,6 +107,10 @@ fn history(random: &mut Random, catalog: Catalog, inlined: bool) {
              CREATE TABLE lake.s.t (id INTEGER, v VARCHAR, d DOUBLE, l INTEGER[])",
         )
         .unwrap();
+    if random.below(2) == 0 {
+        // Among ids so far apart the changed ones lie close together.
+        connection.execute("INSERT INTO lake.s.t (id) VALUES (-90000), (90000)").unwrap();
+    }
     let mut versions = vec![snapshot(&connection)];
     let mut log = Vec::new();
     for _ in 0..12 {

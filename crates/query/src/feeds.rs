@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use model::SyntaxTree;
 use serde_json::Value;
 
 use crate::Functions;
@@ -206,8 +207,14 @@ fn merge(mut left: Vec<Column>, right: &[Column], by_name: bool) -> Vec<Column> 
     left
 }
 
-/// Whether the expressions below `node`, subqueries left out, call an aggregate or look at other rows.
-pub(crate) fn sees_other_rows(node: &Value, functions: &Functions) -> Option<&'static str> {
+/// What of the expressions in a tree, subqueries left out, makes one value of several rows or looks at others.
+pub fn sees_other_rows(tree: &SyntaxTree, functions: &Functions) -> Option<&'static str> {
+    let list = tree.0.pointer("/statements/0/node/select_list")?;
+    looks_around(list, functions)
+}
+
+/// The same for the expressions below a node.
+pub(crate) fn looks_around(node: &Value, functions: &Functions) -> Option<&'static str> {
     let mut found = None;
     visit(node, &mut |node| {
         match text(node, "class") {

@@ -17,6 +17,7 @@ mod shape;
 mod terms;
 mod views;
 
+pub use feeds::sees_other_rows;
 pub use functions::Functions;
 pub use lineage::{Catalog, Relation, column_lineage};
 pub use names::{LakeTable, Named, Names};

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::Functions;
-use crate::feeds::sees_other_rows;
+use crate::feeds::looks_around;
 use crate::index::TableRef;
 use crate::nodes::{has_items, node_type, text};
 use crate::shape::{Side, side};
@@ -51,7 +51,7 @@ impl RowWise<'_> {
             (is_set("sample"), "sample"),
         ];
         let named = named.into_iter().find(|(is_there, _)| *is_there).map(|(_, name)| name);
-        let list = node.get("select_list").and_then(|list| sees_other_rows(list, self.functions));
+        let list = node.get("select_list").and_then(|list| looks_around(list, self.functions));
         modified.or(named).or(list)
     }
 

@@ -1,13 +1,13 @@
 //! What the engine's functions do to rows, as far as planning deltas asks.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use engine::{Connection, Database, EngineError, Value};
-use model::code_words;
-use query::Functions;
+use engine::{Connection, Database, EngineError, EngineParser, Value};
+use model::{SqlParser, SyntaxTree, TreeError};
+use query::{Functions, sees_other_rows};
 
 /// The functions, read when they are asked for first.
 #[derive(Default)]
@@ -44,7 +44,7 @@ fn read_functions(connection: &Connection) -> Result<(BTreeSet<String>, BTreeSet
     let sql = "SELECT DISTINCT lower(function_name), function_type, macro_definition FROM duckdb_functions() \
                WHERE function_type IN ('aggregate', 'macro', 'scalar')";
     let (mut aggregates, mut scalars) = (BTreeSet::new(), BTreeSet::new());
-    let mut macros: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut macros: Vec<(String, String)> = Vec::new();
     for row in connection.query(sql)?.into_values() {
         match &row[..] {
             [Value::Text(name), Value::Text(kind), _] if kind == "aggregate" => {
@@ -53,24 +53,32 @@ fn read_functions(connection: &Connection) -> Result<(BTreeSet<String>, BTreeSet
             [Value::Text(name), Value::Text(kind), _] if kind == "scalar" => {
                 scalars.insert(name.clone());
             }
-            [Value::Text(name), _, Value::Text(definition)] => {
-                macros.entry(name.clone()).or_default().extend(code_words(definition));
-            }
+            [Value::Text(name), _, Value::Text(definition)] => macros.push((name.clone(), definition.clone())),
             _ => {}
         }
     }
-    // Macros call each other: until nothing is added any more.
+    let mut functions = Functions { aggregates, scalars: None };
+    add_macros(connection, &macros, &mut functions);
+    let plain = macros.into_iter().map(|(name, _)| name).filter(|name| !functions.aggregates.contains(name));
+    scalars.extend(plain);
+    Ok((functions.aggregates, scalars))
+}
+
+/// Adds the macros that stand for an aggregate or a window, until there are no more: they call each other.
+fn add_macros(connection: &Connection, macros: &[(String, String)], functions: &mut Functions) {
+    let expressions: Vec<String> = macros.iter().map(|(_, definition)| format!("SELECT {definition}")).collect();
+    let texts: Vec<&str> = expressions.iter().map(String::as_str).collect();
+    let trees = EngineParser(connection).trees(&texts);
     loop {
-        let stands_for_one = |words: &Vec<String>| words.iter().any(|word| word == "over" || aggregates.contains(word));
-        let more: Vec<String> = macros
-            .iter()
-            .filter(|(name, words)| !aggregates.contains(*name) && stands_for_one(words))
-            .map(|(name, _)| name.clone())
-            .collect();
+        let stands_for_one = |tree: &Result<SyntaxTree, TreeError>| {
+            tree.as_ref().map_or(true, |tree| sees_other_rows(tree, functions).is_some())
+        };
+        let known = |name: &String| functions.aggregates.contains(name);
+        let more = macros.iter().zip(&trees).filter(|((name, _), tree)| !known(name) && stands_for_one(tree));
+        let more: Vec<String> = more.map(|((name, _), _)| name.clone()).collect();
         if more.is_empty() {
-            scalars.extend(macros.into_keys().filter(|name| !aggregates.contains(name)));
-            return Ok((aggregates, scalars));
+            return;
         }
-        aggregates.extend(more);
+        functions.aggregates.extend(more);
     }
 }

@@ -111,7 +111,8 @@ impl Reader<'_> {
             TreeError::Syntax { message, .. } | TreeError::NotSerializable { message } => Whole::Unreadable(message),
         })?;
         let functions = self.functions;
-        let known = KnownNames { reader: self, columns: needs_columns(&tree, functions) };
+        let known =
+            KnownNames { reader: self, columns: needs_columns(&tree, functions) || !self.facts.views.is_empty() };
         let query = Query::read(&tree, &known, functions);
         let reads = Reads::of(self, &query);
         let tables: Vec<&Target> = reads.tables.values().collect();
