@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::Functions;
 use crate::index::TableRef;
-use crate::nodes::{node_type, text, visit};
+use crate::nodes::{class, kind, list, text, visit};
 
 /// References that an expression is made from, and whether an aggregate lies between.
 type Feeds = BTreeMap<usize, bool>;
@@ -48,7 +48,7 @@ impl Feeding<'_> {
     /// The output columns; `None` where they are not known.
     fn query(&self, pointer: &str) -> Option<Vec<Column>> {
         let node = self.tree.pointer(pointer)?;
-        match node_type(node) {
+        match kind(node) {
             "SELECT_NODE" => Some(self.select(node, pointer)),
             "SET_OPERATION_NODE" => {
                 let (left, right) = (self.query(&format!("{pointer}/left"))?, self.query(&format!("{pointer}/right"))?);
@@ -62,8 +62,8 @@ impl Feeding<'_> {
         let mut items = Vec::new();
         self.from(&format!("{pointer}/from_table"), &mut items);
         let mut columns = Vec::new();
-        for expression in node.get("select_list").and_then(Value::as_array).into_iter().flatten() {
-            if text(expression, "class") == Some("STAR") {
+        for expression in list(node, "select_list") {
+            if class(expression) == "STAR" {
                 columns.extend(star(&items));
             } else {
                 let mut feeds = Feeds::new();
@@ -76,7 +76,7 @@ impl Feeding<'_> {
 
     fn from(&self, pointer: &str, items: &mut Vec<Item>) {
         let Some(node) = self.tree.pointer(pointer) else { return };
-        if node_type(node) == "JOIN" {
+        if kind(node) == "JOIN" {
             self.from(&format!("{pointer}/left"), items);
             if !matches!(text(node, "join_type"), Some("SEMI" | "ANTI")) {
                 self.from(&format!("{pointer}/right"), items);
@@ -84,7 +84,7 @@ impl Feeding<'_> {
             return;
         }
         let found = self.refs.iter().position(|known| known.pointer == pointer);
-        let (name, columns) = match (node_type(node), found) {
+        let (name, columns) = match (kind(node), found) {
             ("BASE_TABLE", Some(at)) => (self.refs[at].name.clone(), self.table(at)),
             ("SUBQUERY", _) => (String::new(), self.query(&format!("{pointer}/subquery/node"))),
             _ => (String::new(), None),
@@ -96,7 +96,7 @@ impl Feeding<'_> {
 
     fn table(&self, at: usize) -> Option<Vec<Column>> {
         match &self.refs[at].cte {
-            Some(body) if self.tree.pointer(body).is_some_and(|body| node_type(body) != "RECURSIVE_CTE_NODE") => {
+            Some(body) if self.tree.pointer(body).is_some_and(|body| kind(body) != "RECURSIVE_CTE_NODE") => {
                 let entry = body.strip_suffix("/query/node").and_then(|entry| self.tree.pointer(entry))?;
                 Some(with_names(self.query(body)?, entry.get("aliases")))
             }

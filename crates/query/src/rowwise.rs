@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::Functions;
 use crate::feeds::sees_other_rows;
 use crate::index::TableRef;
-use crate::nodes::{has_items, node_type, text};
+use crate::nodes::{flag, kind, list, text};
 use crate::shape::{Side, side};
 
 pub(crate) struct RowWise<'a> {
@@ -19,10 +19,10 @@ impl RowWise<'_> {
     /// What of the query at `pointer`, on the way to its driving references, looks at several rows.
     pub(crate) fn broken_by(&self, pointer: &str) -> Option<&'static str> {
         let node = self.tree.pointer(pointer)?;
-        match node_type(node) {
+        match kind(node) {
             "SELECT_NODE" => self.select(node).or_else(|| self.from(&format!("{pointer}/from_table"))),
-            "SET_OPERATION_NODE" => match (text(node, "setop_type"), node.get("setop_all").and_then(Value::as_bool)) {
-                (Some("UNION" | "UNION_BY_NAME"), Some(true)) => {
+            "SET_OPERATION_NODE" => match (text(node, "setop_type"), flag(node, "setop_all")) {
+                (Some("UNION" | "UNION_BY_NAME"), true) => {
                     self.broken_by(&format!("{pointer}/left")).or_else(|| self.broken_by(&format!("{pointer}/right")))
                 }
                 (Some("UNION" | "UNION_BY_NAME"), _) => Some("UNION"),
@@ -34,15 +34,13 @@ impl RowWise<'_> {
     }
 
     fn select(&self, node: &Value) -> Option<&'static str> {
-        let modifiers = node.get("modifiers").and_then(Value::as_array).into_iter().flatten();
-        let modified = modifiers.map(node_type).find_map(|modifier| match modifier {
+        let modified = list(node, "modifiers").iter().find_map(|modifier| match kind(modifier) {
             "DISTINCT_MODIFIER" => Some("DISTINCT"),
             "ORDER_MODIFIER" => None,
             _ => Some("LIMIT"),
         });
         let is_set = |key: &str| node.get(key).is_some_and(|value| !value.is_null());
-        let grouped = has_items(node, "group_expressions")
-            || has_items(node, "group_sets")
+        let grouped = ["group_expressions", "group_sets"].iter().any(|key| !list(node, key).is_empty())
             || text(node, "aggregate_handling").is_some_and(|handling| handling != "STANDARD_HANDLING");
         let named = [
             (grouped, "GROUP BY"),
@@ -57,7 +55,7 @@ impl RowWise<'_> {
 
     fn from(&self, pointer: &str) -> Option<&'static str> {
         let node = self.tree.pointer(pointer)?;
-        match node_type(node) {
+        match kind(node) {
             "JOIN" => match side(node) {
                 Side::Inner | Side::Left | Side::Filter => self.from(&format!("{pointer}/left")),
                 Side::Right => self.from(&format!("{pointer}/right")),

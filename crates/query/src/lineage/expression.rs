@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use super::Reader;
-use super::json::{child, class, flag, kind, list, orders, query, text, texts};
 use super::operators::{is_arithmetic, is_ranking, operator, takes_lambda};
 use super::scope::{From, Scope};
 use super::shape::{Column, Shape};
 use super::sources::{Sources, Step};
+use crate::nodes::{child, class, flag, kind, list, orders, query, text, texts};
 
 /// Where an expression stands.
 #[derive(Clone, Copy)]

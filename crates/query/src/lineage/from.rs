@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use super::expression::Site;
-use super::json::{child, class, kind, list, query, text, texts};
 use super::scope::{Ctes, From, Merged, Relation, Scope};
 use super::shape::{Column, Shape, add_tables};
 use super::sources::{Sources, Step};
 use super::{Reader, Relation as Known};
+use crate::nodes::{child, class, kind, list, query, text, texts};
 
 impl Reader<'_> {
     /// The relations of a node of FROM. `outer` is what it may refer to: relations to its left first.

@@ -7,10 +7,8 @@
 
 mod expression;
 mod from;
-mod json;
 mod naming;
 mod operators;
-mod pattern;
 mod pivot;
 mod query;
 mod scope;
@@ -27,6 +25,7 @@ use model::SyntaxTree;
 use types::ColumnLineage;
 
 use crate::Functions;
+use crate::nodes::{child, list};
 use scope::Ctes;
 use shape::{Shape, named};
 
@@ -105,10 +104,8 @@ impl Reader<'_> {
     }
 
     fn statement(&self, tree: &SyntaxTree) -> Shape {
-        let statement = json::list(&tree.0, "statements").first();
-        statement
-            .and_then(|statement| json::child(statement, "node"))
-            .map_or_else(Shape::unknown, |node| self.query(node, &Ctes::default(), None))
+        let statement = list(&tree.0, "statements").first().and_then(|statement| child(statement, "node"));
+        statement.map_or_else(Shape::unknown, |node| self.query(node, &Ctes::default(), None))
     }
 
     /// A view's columns. A view that reads itself has columns of no known source.

@@ -5,10 +5,10 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use super::Reader;
-use super::json::{child, kind, list, query, text, texts};
 use super::scope::{Ctes, Scope};
 use super::shape::{Column, Shape, add_tables, spread};
 use super::sources::Sources;
+use crate::nodes::{child, kind, list, query, text, texts};
 
 impl Reader<'_> {
     /// The columns that a query node gives.

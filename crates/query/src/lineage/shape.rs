@@ -36,11 +36,6 @@ impl Column {
         Self { sources, many: true, ..Self::default() }
     }
 
-    /// Some of `candidates`.
-    pub(super) fn some_of(candidates: Vec<Column>) -> Self {
-        Self { many: true, candidates, ..Self::default() }
-    }
-
     /// Whether columns with names that are not known hide here.
     pub(super) fn is_open(&self) -> bool {
         self.many && self.name.is_empty()
