@@ -4,9 +4,8 @@
 use serde_json::Value;
 
 use crate::Functions;
-use crate::feeds::sees_other_rows;
 use crate::index::TableRef;
-use crate::nodes::{flag, kind, list, text};
+use crate::nodes::{class, flag, kind, list, text, visit};
 use crate::shape::{Side, side};
 
 pub(crate) struct RowWise<'a> {
@@ -71,4 +70,21 @@ impl RowWise<'_> {
             _ => None,
         }
     }
+}
+
+/// Whether the expressions below `node`, subqueries left out, call an aggregate or look at other rows.
+fn sees_other_rows(node: &Value, functions: &Functions) -> Option<&'static str> {
+    let mut found = None;
+    visit(node, &mut |node| {
+        match class(node) {
+            "SUBQUERY" => return false,
+            "WINDOW" => found = found.or(Some("window function")),
+            "FUNCTION" if text(node, "function_name").is_some_and(|name| functions.is_aggregate(name)) => {
+                found = found.or(Some("aggregate"));
+            }
+            _ => {}
+        }
+        true
+    });
+    found
 }

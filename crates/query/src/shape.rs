@@ -122,7 +122,7 @@ impl Builder<'_> {
     }
 
     /// The references below `pointer`, through CTEs too.
-    pub(crate) fn below(&self, pointer: &str) -> Vec<usize> {
+    fn below(&self, pointer: &str) -> Vec<usize> {
         let mut below = Vec::new();
         let mut pending = vec![pointer.to_owned()];
         let mut seen = Vec::new();
@@ -170,12 +170,13 @@ impl Shape {
         }
     }
 
-    /// The tables that a delta may stand in for.
+    /// The tables that a delta may stand in for: not what only filters.
     pub(crate) fn leaves(&self) -> Vec<usize> {
         match self {
             Self::Table(at) => vec![*at],
             Self::Whole | Self::Opaque(_) => Vec::new(),
             Self::Union(branches) => branches.iter().flat_map(|(_, branch)| branch.leaves()).collect(),
+            Self::Join { side: Side::Filter, left, .. } => left.leaves(),
             Self::Join { left, right, .. } => [left, right].iter().flat_map(|side| side.leaves()).collect(),
         }
     }

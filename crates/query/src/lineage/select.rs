@@ -23,7 +23,7 @@ impl Reader<'_> {
             let scope = Scope { from: &from, aliases: &aliases, ctes, outer };
             let item_columns = self.item(item, &scope);
             if let (Some(alias), [column]) = (text(item, "alias"), item_columns.as_slice()) {
-                aliases.push(Column::one(alias, column.sources.clone()));
+                aliases.push(Column::one(alias, column.possible()));
             }
             columns.extend(item_columns);
         }

@@ -59,7 +59,7 @@ impl Reader<'_> {
             column.candidates.iter_mut().for_each(|one| edit(star, relation, one, &replacements));
             if column.is_open() && !replacements.is_empty() {
                 // One of them may be replaced.
-                column.sources = Sources::default();
+                column.sources = column.sources.unlisted();
             }
             if !excluded(star, relation, &column) {
                 edit(star, relation, &mut column, &replacements);
@@ -95,7 +95,7 @@ pub(super) fn all_columns(from: &From) -> Vec<Column> {
 /// The columns of a FROM but those left out. What is merged is left out only with all of its members.
 fn all(from: &From, left_out: impl Fn(&Relation, &Column) -> bool) -> Vec<Item<'_>> {
     if from.unclear {
-        return vec![Item { relation: None, column: Column::unknown(Sources::default()) }];
+        return vec![Item { relation: None, column: Column::unknown(from.possible(|_| true)) }];
     }
     let mut items = Vec::new();
     let mut done = BTreeSet::new();
@@ -163,7 +163,7 @@ fn filtered_star(item: &Value) -> Option<&Value> {
 /// Some of these columns. Which ones is not worked out from the pattern or lambda: the names of the result tell.
 pub(super) fn choice(columns: Vec<Column>) -> Vec<Column> {
     if columns.iter().any(|column| column.many) {
-        return vec![Column::unknown(Sources::default())];
+        return vec![Column::unknown(columns.iter().map(Column::possible).collect::<Sources>().unlisted())];
     }
     vec![Column { many: true, candidates: columns, ..Column::default() }]
 }
