@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::nodes::{node_type, text};
+use crate::nodes::{child, kind, list, text};
 
 /// A reference to a table by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +37,7 @@ fn walk(node: &Value, pointer: &str, scope: &Scope, found: &mut Vec<TableRef>) {
             }
         }
         Value::Object(map) => {
-            if node_type(node) == "BASE_TABLE" {
+            if kind(node) == "BASE_TABLE" {
                 found.extend(table_ref(node, pointer, scope));
             }
             let inner = walk_ctes(node, pointer, scope, found);
@@ -52,12 +52,12 @@ fn walk(node: &Value, pointer: &str, scope: &Scope, found: &mut Vec<TableRef>) {
 /// Walks the bodies of `WITH`, each seeing only its earlier siblings, and itself if it is recursive.
 fn walk_ctes(node: &Value, pointer: &str, scope: &Scope, found: &mut Vec<TableRef>) -> Scope {
     let mut scope = scope.clone();
-    let entries = node.pointer("/cte_map/map").and_then(Value::as_array);
-    for (at, entry) in entries.into_iter().flatten().enumerate() {
+    let entries = child(node, "cte_map").map_or(&[][..], |ctes| list(ctes, "map"));
+    for (at, entry) in entries.iter().enumerate() {
         let value = format!("{pointer}/cte_map/map/{at}/value");
         let body = format!("{value}/query/node");
         let named = text(entry, "key").map(|name| (name.to_lowercase(), body));
-        let recursive = entry.pointer("/value/query/node").is_some_and(|body| node_type(body) == "RECURSIVE_CTE_NODE");
+        let recursive = entry.pointer("/value/query/node").is_some_and(|body| kind(body) == "RECURSIVE_CTE_NODE");
         let mut own = scope.clone();
         own.extend(named.clone().filter(|_| recursive));
         walk(&entry["value"], &value, &own, found);

@@ -17,11 +17,11 @@ mod shape;
 mod terms;
 mod views;
 
-pub use feeds::sees_other_rows;
 pub use functions::Functions;
 pub use lineage::{Catalog, Relation, column_lineage};
 pub use names::{LakeTable, Named, Names};
 pub use query::{Drivers, Query};
 pub use renames::renamed_columns;
 pub use rewrite::same_meaning;
+pub use rowwise::sees_other_rows;
 pub use terms::Term;

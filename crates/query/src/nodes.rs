@@ -1,4 +1,5 @@
-//! Steps through a syntax tree: nodes are found again by their JSON pointers, so that a copy can be edited.
+//! Reading nodes of a syntax tree. What is absent, null or empty is one thing: the engine may leave out
+//! every key that holds its default.
 
 use serde_json::Value;
 
@@ -7,14 +8,45 @@ pub(crate) fn text<'a>(node: &'a Value, key: &str) -> Option<&'a str> {
     node.get(key).and_then(Value::as_str).filter(|text| !text.is_empty())
 }
 
-/// The type that the engine gives a node.
-pub(crate) fn node_type(node: &Value) -> &str {
+/// The list under `key`; empty without one.
+pub(crate) fn list<'a>(node: &'a Value, key: &str) -> &'a [Value] {
+    node.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// The texts of the list under `key`.
+pub(crate) fn texts(node: &Value, key: &str) -> Vec<String> {
+    list(node, key).iter().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// Whether the flag `key` is set.
+pub(crate) fn flag(node: &Value, key: &str) -> bool {
+    node.get(key).and_then(Value::as_bool) == Some(true)
+}
+
+/// The node under `key`, if there is one.
+pub(crate) fn child<'a>(node: &'a Value, key: &str) -> Option<&'a Value> {
+    node.get(key).filter(|child| child.is_object())
+}
+
+/// The class of an expression; empty for what is none.
+pub(crate) fn class(node: &Value) -> &str {
+    text(node, "class").unwrap_or_default()
+}
+
+/// The type of a node; empty for what has none.
+pub(crate) fn kind(node: &Value) -> &str {
     text(node, "type").unwrap_or_default()
 }
 
-/// Whether a list under `key` is there and not empty.
-pub(crate) fn has_items(node: &Value, key: &str) -> bool {
-    node.get(key).and_then(Value::as_array).is_some_and(|items| !items.is_empty())
+/// The expressions of a list of `ORDER BY`.
+pub(crate) fn orders<'a>(node: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
+    list(node, key).iter().filter_map(|order| child(order, "expression"))
+}
+
+/// The query under `key`: statements are wrapped in an object of their own.
+pub(crate) fn query<'a>(node: &'a Value, key: &str) -> Option<&'a Value> {
+    let query = child(node, key)?;
+    Some(child(query, "node").unwrap_or(query))
 }
 
 /// Calls `see` for every node below `node`, itself included, as long as `see` says to go deeper.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::SyntaxTree;
 use serde_json::Value;
 
-use crate::feeds::Feeding;
+use crate::feeds::aggregated;
 use crate::index::{TableRef, table_refs};
 use crate::rewrite::rewrite;
 use crate::rowwise::RowWise;
@@ -64,10 +64,7 @@ impl Query {
             uses,
         };
         let shape = builder.query(ROOT);
-        let below = |pointer: &str| builder.below(pointer);
-        let columns = |at: usize| tables[at].as_ref().map_or_else(Vec::new, |table: &LakeTable| table.columns.clone());
-        let feeding = Feeding { tree: &tree, refs: &refs, functions, columns: &columns, below: &below };
-        let aggregated = feeding.aggregated(ROOT);
+        let aggregated = aggregated(&tree, &refs, &tables, functions);
         let broken_by = RowWise { tree: &tree, refs: &refs, functions }.broken_by(ROOT);
         Self { tree, refs, tables, shape, aggregated, broken_by }
     }

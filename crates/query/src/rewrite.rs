@@ -5,7 +5,7 @@ use model::SyntaxTree;
 use serde_json::{Value, json};
 
 use crate::index::TableRef;
-use crate::nodes::{node_type, text, visit_mut};
+use crate::nodes::{class, kind, list, text, visit_mut};
 use crate::shape::Side;
 use crate::terms::Term;
 
@@ -55,7 +55,7 @@ pub(crate) fn unqualify(tree: &mut Value, reference: &TableRef) {
     let schema = reference.schema.clone().unwrap_or_else(|| "main".into());
     let Some(node) = tree.pointer_mut(&select) else { return };
     visit_mut(node, &mut |node| {
-        if text(node, "class") != Some("COLUMN_REF") {
+        if class(node) != "COLUMN_REF" {
             return;
         }
         let Some(names) = node.get_mut("column_names").and_then(Value::as_array_mut) else { return };
@@ -75,7 +75,7 @@ fn enclosing_select(tree: &Value, pointer: &str) -> Option<String> {
     let mut around = pointer;
     while let Some((outer, _)) = around.rsplit_once('/') {
         around = outer;
-        if tree.pointer(around).is_some_and(|node| node_type(node) == "SELECT_NODE") {
+        if tree.pointer(around).is_some_and(|node| kind(node) == "SELECT_NODE") {
             return Some(around.to_owned());
         }
     }
@@ -114,7 +114,7 @@ fn cast(child: &Value, type_name: &str) -> Value {
 
 /// The engine writes a DOUBLE constant so that it reads it back as a DECIMAL: here it becomes a cast.
 fn keep_doubles(node: &mut Value) {
-    let is_double = text(node, "class") == Some("CONSTANT")
+    let is_double = class(node) == "CONSTANT"
         && node.pointer("/value/type/id").and_then(Value::as_str) == Some("DOUBLE")
         && node.pointer("/value/is_null").and_then(Value::as_bool) != Some(true);
     if !is_double {
@@ -153,11 +153,11 @@ fn canonical(tree: &Value) -> Value {
 
 /// The list of values in `(SELECT * FROM (VALUES …) AS x) AS x`.
 fn values_inside(node: &Value) -> Option<Value> {
-    if node_type(node) != "SUBQUERY" {
+    if kind(node) != "SUBQUERY" {
         return None;
     }
     let from = node.pointer("/subquery/node/from_table")?;
-    let is_list = node_type(from) == "EXPRESSION_LIST" && from.get("alias") == node.get("alias");
-    let is_plain = node.get("column_name_alias").and_then(Value::as_array).is_none_or(Vec::is_empty);
+    let is_list = kind(from) == "EXPRESSION_LIST" && from.get("alias") == node.get("alias");
+    let is_plain = list(node, "column_name_alias").is_empty();
     (is_list && is_plain).then(|| from.clone())
 }

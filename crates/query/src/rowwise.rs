@@ -1,12 +1,12 @@
 //! Whether each row of a query comes from one row of its driving reference: only then does a delta give
 //! each key the row that the whole query gives it (chapter 02 §4.4).
 
+use model::SyntaxTree;
 use serde_json::Value;
 
 use crate::Functions;
-use crate::feeds::looks_around;
 use crate::index::TableRef;
-use crate::nodes::{has_items, node_type, text};
+use crate::nodes::{class, flag, kind, list, text, visit};
 use crate::shape::{Side, side};
 
 pub(crate) struct RowWise<'a> {
@@ -19,10 +19,10 @@ impl RowWise<'_> {
     /// What of the query at `pointer`, on the way to its driving references, looks at several rows.
     pub(crate) fn broken_by(&self, pointer: &str) -> Option<&'static str> {
         let node = self.tree.pointer(pointer)?;
-        match node_type(node) {
+        match kind(node) {
             "SELECT_NODE" => self.select(node).or_else(|| self.from(&format!("{pointer}/from_table"))),
-            "SET_OPERATION_NODE" => match (text(node, "setop_type"), node.get("setop_all").and_then(Value::as_bool)) {
-                (Some("UNION" | "UNION_BY_NAME"), Some(true)) => {
+            "SET_OPERATION_NODE" => match (text(node, "setop_type"), flag(node, "setop_all")) {
+                (Some("UNION" | "UNION_BY_NAME"), true) => {
                     self.broken_by(&format!("{pointer}/left")).or_else(|| self.broken_by(&format!("{pointer}/right")))
                 }
                 (Some("UNION" | "UNION_BY_NAME"), _) => Some("UNION"),
@@ -34,15 +34,13 @@ impl RowWise<'_> {
     }
 
     fn select(&self, node: &Value) -> Option<&'static str> {
-        let modifiers = node.get("modifiers").and_then(Value::as_array).into_iter().flatten();
-        let modified = modifiers.map(node_type).find_map(|modifier| match modifier {
+        let modified = list(node, "modifiers").iter().find_map(|modifier| match kind(modifier) {
             "DISTINCT_MODIFIER" => Some("DISTINCT"),
             "ORDER_MODIFIER" => None,
             _ => Some("LIMIT"),
         });
         let is_set = |key: &str| node.get(key).is_some_and(|value| !value.is_null());
-        let grouped = has_items(node, "group_expressions")
-            || has_items(node, "group_sets")
+        let grouped = ["group_expressions", "group_sets"].iter().any(|key| !list(node, key).is_empty())
             || text(node, "aggregate_handling").is_some_and(|handling| handling != "STANDARD_HANDLING");
         let named = [
             (grouped, "GROUP BY"),
@@ -57,7 +55,7 @@ impl RowWise<'_> {
 
     fn from(&self, pointer: &str) -> Option<&'static str> {
         let node = self.tree.pointer(pointer)?;
-        match node_type(node) {
+        match kind(node) {
             "JOIN" => match side(node) {
                 Side::Inner | Side::Left | Side::Filter => self.from(&format!("{pointer}/left")),
                 Side::Right => self.from(&format!("{pointer}/right")),
@@ -73,4 +71,26 @@ impl RowWise<'_> {
             _ => None,
         }
     }
+}
+
+/// What of the expressions in a tree, subqueries left out, makes one value of several rows or looks at others.
+pub fn sees_other_rows(tree: &SyntaxTree, functions: &Functions) -> Option<&'static str> {
+    looks_around(tree.0.pointer("/statements/0/node/select_list")?, functions)
+}
+
+/// The same for the expressions below a node.
+fn looks_around(node: &Value, functions: &Functions) -> Option<&'static str> {
+    let mut found = None;
+    visit(node, &mut |node| {
+        match class(node) {
+            "SUBQUERY" => return false,
+            "WINDOW" => found = found.or(Some("window function")),
+            "FUNCTION" if text(node, "function_name").is_some_and(|name| functions.is_aggregate(name)) => {
+                found = found.or(Some("aggregate"));
+            }
+            _ => {}
+        }
+        true
+    });
+    found
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::index::TableRef;
-use crate::nodes::{node_type, text};
+use crate::nodes::{kind, text};
 
 /// A FROM clause as far as deltas go.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl Builder<'_> {
     /// The shape of the query node at `pointer`.
     pub(crate) fn query(&self, pointer: &str) -> Shape {
         let Some(node) = self.tree.pointer(pointer) else { return Shape::Opaque(Vec::new()) };
-        match node_type(node) {
+        match kind(node) {
             "SELECT_NODE" => self.from(&format!("{pointer}/from_table")),
             "SET_OPERATION_NODE" => {
                 let (left, right) = (format!("{pointer}/left"), format!("{pointer}/right"));
@@ -82,7 +82,7 @@ impl Builder<'_> {
         if node.get("sample").is_some_and(|sample| !sample.is_null()) {
             return self.opaque(pointer);
         }
-        match node_type(node) {
+        match kind(node) {
             "BASE_TABLE" => self.base_table(node, pointer),
             "SUBQUERY" => self.query(&format!("{pointer}/subquery/node")),
             "JOIN" => Shape::Join {
@@ -106,7 +106,7 @@ impl Builder<'_> {
         };
         match &self.refs[at].cte {
             Some(body) => {
-                let is_recursive = self.tree.pointer(body).is_none_or(|body| node_type(body) == "RECURSIVE_CTE_NODE");
+                let is_recursive = self.tree.pointer(body).is_none_or(|body| kind(body) == "RECURSIVE_CTE_NODE");
                 let once = self.uses.get(body).copied() == Some(1);
                 if once && !is_recursive { self.query(body) } else { self.opaque(body) }
             }
@@ -122,7 +122,7 @@ impl Builder<'_> {
     }
 
     /// The references below `pointer`, through CTEs too.
-    pub(crate) fn below(&self, pointer: &str) -> Vec<usize> {
+    fn below(&self, pointer: &str) -> Vec<usize> {
         let mut below = Vec::new();
         let mut pending = vec![pointer.to_owned()];
         let mut seen = Vec::new();
@@ -170,12 +170,13 @@ impl Shape {
         }
     }
 
-    /// The tables that a delta may stand in for.
+    /// The tables that a delta may stand in for: not what only filters.
     pub(crate) fn leaves(&self) -> Vec<usize> {
         match self {
             Self::Table(at) => vec![*at],
             Self::Whole | Self::Opaque(_) => Vec::new(),
             Self::Union(branches) => branches.iter().flat_map(|(_, branch)| branch.leaves()).collect(),
+            Self::Join { side: Side::Filter, left, .. } => left.leaves(),
             Self::Join { left, right, .. } => [left, right].iter().flat_map(|side| side.leaves()).collect(),
         }
     }

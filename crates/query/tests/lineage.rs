@@ -178,34 +178,28 @@ fn aliases_of_the_same_list() {
 
 #[test]
 fn ctes_and_derived_tables_are_followed() {
-    check_known(
-        &[
-            ("SELECT total FROM (SELECT sum(b) AS total FROM t)", "total: AGGREGATION sum t.b"),
-            ("SELECT total + 1 AS n FROM (SELECT sum(b) AS total FROM t)", "n: ARITHMETIC t.b"),
-            ("WITH c AS (SELECT a AS k FROM t) SELECT k FROM C", "k: t.a"),
-            ("WITH c(k) AS (SELECT a, b FROM t) SELECT * FROM c", "k: t.a | b: t.b"),
-            ("WITH c AS (SELECT a FROM t), d AS (SELECT a + 1 AS e FROM c) SELECT e FROM d", "e: ARITHMETIC t.a"),
-            ("WITH c AS MATERIALIZED (SELECT a FROM t) SELECT o.a FROM c AS o", "a: t.a"),
-            // Inside its own WITH the name is the table.
-            ("WITH t AS (SELECT b AS a FROM t) SELECT a FROM t", "a: t.b"),
-            ("WITH t AS (SELECT 1 AS a) SELECT m.a FROM main.t AS m", "a: main.t.a"),
-            (
-                "WITH c AS (SELECT a FROM t) SELECT * FROM (WITH c AS (SELECT b FROM t) SELECT * FROM c), c AS o",
-                "b: t.b | a: t.a",
-            ),
-            ("SELECT q.k FROM (SELECT a, b FROM t) AS q(k)", "k: t.a"),
-            ("SELECT unnamed_subquery.a FROM (SELECT a FROM t)", "a: t.a"),
-            ("SELECT \"sum(b)\" AS n FROM (SELECT a, sum(b) FROM t GROUP BY a)", "n: AGGREGATION sum t.b"),
-            ("SELECT a_1 FROM (SELECT a, b AS a FROM t)", "a_1: t.b"),
-            ("SELECT * FROM (FROM t, u) SELECT a_1, x", "a_1: u.a | x: u.x"),
-            ("SELECT p, q FROM vv", "p: ARITHMETIC t.b | q: t.a"),
-            ("SELECT * FROM v", "a: t.a | total: AGGREGATION sum t.b"),
-        ]
-        .iter()
-        .filter(|(sql, _)| !sql.starts_with("SELECT * FROM (FROM"))
-        .copied()
-        .collect::<Vec<_>>(),
-    );
+    check_known(&[
+        ("SELECT total FROM (SELECT sum(b) AS total FROM t)", "total: AGGREGATION sum t.b"),
+        ("SELECT total + 1 AS n FROM (SELECT sum(b) AS total FROM t)", "n: ARITHMETIC t.b"),
+        ("WITH c AS (SELECT a AS k FROM t) SELECT k FROM C", "k: t.a"),
+        ("WITH c(k) AS (SELECT a, b FROM t) SELECT * FROM c", "k: t.a | b: t.b"),
+        ("WITH c AS (SELECT a FROM t), d AS (SELECT a + 1 AS e FROM c) SELECT e FROM d", "e: ARITHMETIC t.a"),
+        ("WITH c AS MATERIALIZED (SELECT a FROM t) SELECT o.a FROM c AS o", "a: t.a"),
+        // Inside its own WITH the name is the table.
+        ("WITH t AS (SELECT b AS a FROM t) SELECT a FROM t", "a: t.b"),
+        ("WITH t AS (SELECT 1 AS a) SELECT m.a FROM main.t AS m", "a: main.t.a"),
+        (
+            "WITH c AS (SELECT a FROM t) SELECT * FROM (WITH c AS (SELECT b FROM t) SELECT * FROM c), c AS o",
+            "b: t.b | a: t.a",
+        ),
+        ("SELECT q.k FROM (SELECT a, b FROM t) AS q(k)", "k: t.a"),
+        ("SELECT unnamed_subquery.a FROM (SELECT a FROM t)", "a: t.a"),
+        ("SELECT \"sum(b)\" AS n FROM (SELECT a, sum(b) FROM t GROUP BY a)", "n: AGGREGATION sum t.b"),
+        ("SELECT a_1 FROM (SELECT a, b AS a FROM t)", "a_1: t.b"),
+        ("SELECT a_1, x FROM (FROM t, u)", "a_1: u.a | x: u.x"),
+        ("SELECT p, q FROM vv", "p: ARITHMETIC t.b | q: t.a"),
+        ("SELECT * FROM v", "a: t.a | total: AGGREGATION sum t.b"),
+    ]);
 }
 
 #[test]
@@ -259,16 +253,9 @@ fn stars_expand() {
         ("SELECT * REPLACE (a + x AS X) FROM u", "a: u.a | X: ARITHMETIC u.a, ARITHMETIC u.x | d: u.d"),
         ("SELECT * RENAME (a AS k) FROM u", "k: u.a | x: u.x | d: u.d"),
         ("SELECT * RENAME (w.a AS k) FROM u, w", "a: u.a | x: u.x | d: u.d | k: w.a | b: w.b | z: w.z"),
-        ("SELECT COLUMNS('a|d') FROM u", "a: u.a | d: u.d"),
-        ("SELECT COLUMNS('(?i)^X$') FROM u", "x: u.x"),
-        ("SELECT COLUMNS(['d', 'A']) FROM u", "a: u.a | d: u.d"),
         ("SELECT COLUMNS(u.*), COLUMNS(* EXCLUDE (a, x)) FROM u", "a: u.a | x: u.x | d: u.d | d: u.d"),
         ("SELECT COLUMNS(*) + 1 FROM u", "a: ARITHMETIC u.a | x: ARITHMETIC u.x | d: ARITHMETIC u.d"),
-        ("SELECT sum(COLUMNS('x|d')) AS n FROM u", "n: AGGREGATION sum u.x | n: AGGREGATION sum u.d"),
-        ("SELECT * LIKE 'a%' FROM u", "a: u.a"),
-        ("SELECT * NOT ILIKE 'A%' FROM u", "x: u.x | d: u.d"),
-        ("SELECT * SIMILAR TO '[ad]' FROM u", "a: u.a | d: u.d"),
-        ("SELECT coalesce(*COLUMNS('a|d')) AS n FROM u", "n: CONDITIONAL u.a, CONDITIONAL u.d"),
+        ("SELECT coalesce(*COLUMNS(* EXCLUDE (x))) AS n FROM u", "n: CONDITIONAL u.a, CONDITIONAL u.d"),
         ("SELECT #2 AS n FROM u", "n: u.x"),
         ("SELECT o.* FROM (SELECT u.* FROM u) AS o", "a: u.a | x: u.x | d: u.d"),
         ("SELECT n FROM (SELECT * EXCLUDE (x) RENAME (d AS n) FROM u)", "n: u.d"),
@@ -278,6 +265,25 @@ fn stars_expand() {
 #[test]
 fn what_the_tree_cannot_choose_is_told_by_the_names() {
     check(&[
+        ("SELECT COLUMNS('a|d') FROM u", "a: u.a | d: u.d"),
+        ("SELECT COLUMNS('(?i)^X$') FROM u", "x: u.x"),
+        ("SELECT COLUMNS(['d', 'A']) FROM u", "a: u.a | d: u.d"),
+        ("SELECT * LIKE 'a%' FROM u", "a: u.a"),
+        ("SELECT * NOT ILIKE 'A%' FROM u", "x: u.x | d: u.d"),
+        ("SELECT * SIMILAR TO '[ad]' FROM u", "a: u.a | d: u.d"),
+        ("SELECT * NOT SIMILAR TO '[ad]' FROM u", "x: u.x"),
+        ("SELECT * NOT LIKE 'x!_' ESCAPE '!' FROM u", "a: u.a | x: u.x | d: u.d"),
+        ("SELECT x + 1 AS n FROM (SELECT u.* LIKE 'x' FROM u)", "n: ARITHMETIC u.x"),
+        ("SELECT sum(COLUMNS('x|d')) FROM u", "x: AGGREGATION sum u.x | d: AGGREGATION sum u.d"),
+        // Under one alias they are not told apart, unless all are chosen.
+        ("SELECT sum(COLUMNS('x|d')) AS n FROM u", "n: | n:"),
+        (
+            "SELECT sum(COLUMNS('.')) AS n FROM u",
+            "n: AGGREGATION sum u.a | n: AGGREGATION sum u.x | n: AGGREGATION sum u.d",
+        ),
+        ("SELECT coalesce(*COLUMNS('a|d')) AS n FROM u", "n:"),
+        // Both have such a column.
+        ("SELECT COLUMNS('^a$') FROM u, t", "a: | a:"),
         ("SELECT COLUMNS(c -> c != 'x') FROM u", "a: u.a | d: u.d"),
         ("SELECT sum(COLUMNS(c -> c != 'x')) FROM u", "a: AGGREGATION sum u.a | d: AGGREGATION sum u.d"),
         ("SELECT 1 AS one, * GLOB '[ax]', d FROM u", "one: | a: u.a | x: u.x | d: u.d"),
@@ -351,41 +357,29 @@ fn recursive_queries() {
 
 #[test]
 fn what_is_no_table() {
-    check(
-        &[
-            ("SELECT * FROM range(3) AS r(i)", "i:"),
-            ("SELECT range, generate_series FROM range(3), generate_series(1, 2)", "range: | generate_series:"),
-            ("SELECT x FROM t, unnest(t.l) AS o(x)", "x: FUNCTION unnest t.l"),
-            (
-                "SELECT o.unnest AS x, ordinality FROM t, unnest(t.l) WITH ORDINALITY AS o",
-                "x: FUNCTION unnest t.l | ordinality:",
-            ),
-            (
-                "SELECT value, id FROM j, json_each(j.doc)",
-                "value: FUNCTION json_each j.doc | id: FUNCTION json_each j.doc",
-            ),
-            ("VALUES (1, 2), (3, 4)", "col0: | col1:"),
-            ("SELECT p FROM (VALUES (1, 2)) AS o(p, q)", "p:"),
-            ("SELECT p FROM t, (VALUES (t.a), (t.b + 1)) AS o(p)", "p: t.a, ARITHMETIC t.b"),
-            (
-                "SELECT a, * FROM repeat_row(1, 2, num_rows = 1), t",
-                "a: t.a | column0: | column1: | a: t.a | b: t.b | c: t.c | s: t.s | l: t.l",
-            ),
-            // It has more columns than are known, one of which may be this.
-            ("SELECT column0, o.column1 AS x, b FROM t, repeat_row(1, 2, num_rows = 1) AS o", "column0: | x: | b: t.b"),
-            ("SELECT name FROM pragma_table_info('t')", "name:"),
-            ("SELECT p, o.q FROM repeat_row(1, 2, num_rows = 1) AS o(p, q)", "p: | q:"),
-            ("SELECT a FROM t UNION ALL SELECT * FROM repeat_row(1, num_rows = 1)", "a: t.a"),
-            (
-                "SELECT * FROM repeat_row(1, 2, num_rows = 1) UNION ALL SELECT a, b FROM t",
-                "column0: t.a | column1: t.b",
-            ),
-            ("DESCRIBE t", "column_name: | column_type: | null: | key: | default: | extra:"),
-        ]
-        .into_iter()
-        .filter(|(sql, _)| !sql.starts_with("DESCRIBE"))
-        .collect::<Vec<_>>(),
-    );
+    check(&[
+        ("SELECT * FROM range(3) AS r(i)", "i:"),
+        ("SELECT range, generate_series FROM range(3), generate_series(1, 2)", "range: | generate_series:"),
+        ("SELECT x FROM t, unnest(t.l) AS o(x)", "x: FUNCTION unnest t.l"),
+        (
+            "SELECT o.unnest AS x, ordinality FROM t, unnest(t.l) WITH ORDINALITY AS o",
+            "x: FUNCTION unnest t.l | ordinality:",
+        ),
+        ("SELECT value, id FROM j, json_each(j.doc)", "value: FUNCTION json_each j.doc | id: FUNCTION json_each j.doc"),
+        ("VALUES (1, 2), (3, 4)", "col0: | col1:"),
+        ("SELECT p FROM (VALUES (1, 2)) AS o(p, q)", "p:"),
+        ("SELECT p FROM t, (VALUES (t.a), (t.b + 1)) AS o(p)", "p: t.a, ARITHMETIC t.b"),
+        (
+            "SELECT a, * FROM repeat_row(1, 2, num_rows = 1), t",
+            "a: t.a | column0: | column1: | a: t.a | b: t.b | c: t.c | s: t.s | l: t.l",
+        ),
+        // It has more columns than are known, one of which may be this.
+        ("SELECT column0, o.column1 AS x, b FROM t, repeat_row(1, 2, num_rows = 1) AS o", "column0: | x: | b: t.b"),
+        ("SELECT name FROM pragma_table_info('t')", "name:"),
+        ("SELECT p, o.q FROM repeat_row(1, 2, num_rows = 1) AS o(p, q)", "p: | q:"),
+        ("SELECT a FROM t UNION ALL SELECT * FROM repeat_row(1, num_rows = 1)", "a: t.a"),
+        ("SELECT * FROM repeat_row(1, 2, num_rows = 1) UNION ALL SELECT a, b FROM t", "column0: t.a | column1: t.b"),
+    ]);
 }
 
 #[test]
@@ -422,6 +416,6 @@ fn pivots() {
         ("FROM u UNPIVOT ((v, o) FOR n IN ((a, x)))", "d: u.d | n: | v: u.a | o: u.x"),
         ("FROM u UNPIVOT (v FOR n IN (*))", "n: | v: u.a, u.x, u.d"),
         ("FROM u UNPIVOT (v FOR n IN (a + 1 AS q, x))", "d: u.d | n: | v: ARITHMETIC u.a, u.x"),
-        ("FROM u UNPIVOT (v FOR n IN (COLUMNS('a|x')))", "d: u.d | n: | v: u.a, u.x"),
+        ("FROM u UNPIVOT (v FOR n IN (COLUMNS('a|x')))", "d: u.d | n: | v:"),
     ]);
 }

@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use super::Reader;
-use super::json::{child, class, flag, kind, list, orders, query, text, texts};
 use super::operators::{is_arithmetic, is_ranking, operator, takes_lambda};
 use super::scope::{From, Scope};
-use super::shape::{Column, Shape};
+use super::shape::Column;
 use super::sources::{Sources, Step};
+use crate::nodes::{child, class, flag, kind, list, orders, query, text, texts};
 
 /// Where an expression stands.
 #[derive(Clone, Copy)]
@@ -86,26 +86,29 @@ impl Reader<'_> {
         let mut sources = self.arguments(name, list(node, "children"), site);
         sources.add(self.under(node, &["offset_expr", "default_expr", "filter_expr"], site));
         sources.add(self.all(orders(node, "arg_orders"), site));
+        let over = self.all(list(node, "partitions").iter().chain(orders(node, "orders")), site);
         if is_ranking(kind(node)) {
-            sources.add(self.all(list(node, "partitions"), site));
-            sources.add(self.all(orders(node, "orders"), site));
+            sources.add(over);
             return sources.after(Step::Function(name));
         }
+        sources.add(over.unlisted());
         self.call(node, name, sources, site)
     }
 
     /// The step that a call is.
     fn call(&self, node: &Value, name: &str, mut sources: Sources, site: Site<'_>) -> Sources {
+        let is_aggregate = self.functions.is_aggregate(name);
         let counts_rows = name == "count_star" || (name == "count" && list(node, "children").is_empty());
-        if counts_rows {
-            let mut rows = Sources::rows(&site.scope.from.tables);
-            rows.add(sources);
-            sources = rows;
+        if counts_rows || (is_aggregate && list(node, "children").is_empty()) {
+            // A macro without arguments may count them, or read something else.
+            let rows = Sources::rows(&site.scope.from.tables);
+            let rows = if counts_rows { rows } else { rows.unlisted() };
+            sources = [rows, sources].into_iter().collect();
         }
         sources.after(match name {
             // `count(*)` has a name of its own in the tree, but not under OVER.
             _ if counts_rows => Step::Aggregation("count"),
-            _ if self.functions.is_aggregate(name) => Step::Aggregation(name),
+            _ if is_aggregate => Step::Aggregation(name),
             _ if is_arithmetic(name) => Step::Arithmetic,
             "nullif" => Step::Conditional,
             _ => Step::Function(name),
@@ -134,17 +137,19 @@ impl Reader<'_> {
         self.sources(body, Site { scope: &scope, star: site.star })
     }
 
-    /// A subquery as a value is what its column is; as a test it is a predicate.
+    /// A subquery as a value is what its column is; as a test it is a predicate. Its aggregates are its own: it is
+    /// looked up for each row.
     fn subquery(&self, node: &Value, site: Site<'_>) -> Sources {
         let Some(inner) = query(node, "subquery") else { return Sources::default() };
         let shape = self.query(inner, site.scope.ctes, Some(site.scope));
+        let column = shape.columns.first().map(Column::possible).unwrap_or_default().looked_up();
         match text(node, "subquery_type") {
-            Some("SCALAR") => first_column(&shape),
+            Some("SCALAR") => column,
             Some("EXISTS") => Sources::rows(&shape.tables).after(Step::Function("exists")),
             Some("NOT_EXISTS") => Sources::rows(&shape.tables).after(Step::Function("not exists")),
             _ => {
                 let equal = text(node, "comparison_type") == Some("COMPARE_EQUAL");
-                let sources: Sources = [self.under(node, &["child"], site), first_column(&shape)].into_iter().collect();
+                let sources: Sources = [self.under(node, &["child"], site), column].into_iter().collect();
                 sources.after(Step::Function(if equal { "in" } else { "any" }))
             }
         }
@@ -155,11 +160,7 @@ impl Reader<'_> {
         if let Some(column) = site.star.filter(|_| flag(node, "columns")) {
             return column.sources.clone();
         }
-        let columns = self.star(node, site.scope);
-        if columns.iter().any(|column| !column.candidates.is_empty()) {
-            return Sources::default();
-        }
-        columns.into_iter().map(|column| column.sources).collect()
+        self.star(node, site.scope).iter().map(Column::possible).collect()
     }
 }
 
@@ -173,13 +174,6 @@ fn parameter_names(node: &Value) -> Option<Vec<String>> {
         return list(node, "children").iter().map(name).collect();
     }
     name(node).map(|name| vec![name])
-}
-
-fn first_column(shape: &Shape) -> Sources {
-    match shape.columns.first() {
-        Some(column) if column.candidates.is_empty() => column.sources.clone(),
-        _ => Sources::default(),
-    }
 }
 
 /// `#1`: a column of FROM by its place.

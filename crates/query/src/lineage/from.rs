@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use super::expression::Site;
-use super::json::{child, class, kind, list, query, text, texts};
 use super::scope::{Ctes, From, Merged, Relation, Scope};
 use super::shape::{Column, Shape, add_tables};
 use super::sources::{Sources, Step};
 use super::{Reader, Relation as Known};
+use crate::nodes::{child, class, kind, list, query, text, texts};
 
 impl Reader<'_> {
     /// The relations of a node of FROM. `outer` is what it may refer to: relations to its left first.
@@ -39,10 +39,7 @@ impl Reader<'_> {
             return single(node, name, shape.clone());
         }
         let shape = match self.catalog.relation(catalog, schema, name) {
-            Known::Table { name, columns } => Shape {
-                columns: columns.iter().map(|column| Column::one(column, Sources::column(&name, column))).collect(),
-                tables: vec![name],
-            },
+            Known::Table { name, columns } => known_table(name, &columns),
             Known::View { name, columns, tree } => self.view(&name, &columns, &tree),
             Known::Unknown => Shape::unknown(),
         };
@@ -145,10 +142,15 @@ impl From {
         let hidden = self.members(name).next().is_none();
         let (from_left, from_right) = (self.sources_of(name), right.sources_of(name));
         let sources = match join_type {
+            "LEFT" => from_left,
             "RIGHT" => from_right,
-            "FULL" | "OUTER" if from_left.is_empty() || from_right.is_empty() => Sources::default(),
-            "FULL" | "OUTER" => [from_left, from_right].into_iter().collect::<Sources>().after(Step::Conditional),
-            _ => from_left,
+            "FULL" | "OUTER" => {
+                let known = !from_left.is_unlisted() && !from_right.is_unlisted();
+                let both = [from_left, from_right].into_iter().collect::<Sources>().after(Step::Conditional);
+                if known { both } else { both.unlisted() }
+            }
+            // They are equal.
+            _ => [from_left, from_right.unlisted()].into_iter().collect(),
         };
         Merged { name: name.to_owned(), members, sources, hidden }
     }
@@ -172,6 +174,14 @@ impl From {
         self.merged.extend(merged);
         add_tables(&mut self.tables, right.tables);
     }
+}
+
+fn known_table(name: String, columns: &[String]) -> Shape {
+    let columns = match columns {
+        [] => vec![Column::unknown(Sources::column(&name, "*").unlisted())],
+        _ => columns.iter().map(|column| Column::one(column, Sources::column(&name, column))).collect(),
+    };
+    Shape { columns, tables: vec![name] }
 }
 
 /// A FROM of one relation, under its alias and with its column list.

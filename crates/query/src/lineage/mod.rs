@@ -7,10 +7,8 @@
 
 mod expression;
 mod from;
-mod json;
 mod naming;
 mod operators;
-mod pattern;
 mod pivot;
 mod query;
 mod scope;
@@ -20,15 +18,16 @@ mod sources;
 mod star;
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use model::SyntaxTree;
 use types::ColumnLineage;
 
 use crate::Functions;
+use crate::nodes::{child, list};
 use scope::Ctes;
-use shape::{Shape, named};
+use shape::{Column, Shape, named};
 
 /// The tables that a query's names refer to.
 pub trait Catalog {
@@ -43,7 +42,7 @@ pub enum Relation {
     Table {
         /// Its name, as lineage writes it.
         name: String,
-        /// All of its columns, in order.
+        /// All of its columns, in order; none if they are not known.
         columns: Vec<String>,
     },
     /// A view; its own query is followed.
@@ -70,17 +69,28 @@ pub fn column_lineage(
     catalog: &dyn Catalog,
     functions: &Functions,
 ) -> Vec<ColumnLineage> {
-    let reader = Reader { catalog, functions, views: RefCell::default(), steps: Cell::new(STEPS_MAX) };
-    let shape = reader.statement(tree);
-    // Half an answer might be a wrong one.
-    let shape = if reader.steps.get() == 0 { Shape::unknown() } else { shape };
+    let shape = shape_of(tree, catalog, functions);
     let columns = if output.is_empty() {
         shape.columns.into_iter().filter(|column| !column.is_open()).collect()
     } else {
         named(&shape.columns, output)
     };
-    let entry = |column: shape::Column| ColumnLineage { column: column.name, sources: column.sources.into_inner() };
+    let entry = |column: Column| ColumnLineage { column: column.name, sources: column.sources.into_listed() };
     columns.into_iter().map(entry).collect()
+}
+
+/// The tables that reach some output column through an aggregate. Where it is not known which column is meant, all
+/// that may be are.
+pub(crate) fn aggregated_tables(tree: &SyntaxTree, catalog: &dyn Catalog, functions: &Functions) -> BTreeSet<String> {
+    let shape = shape_of(tree, catalog, functions);
+    shape.columns.iter().flat_map(|column| column.possible().into_aggregated()).collect()
+}
+
+fn shape_of(tree: &SyntaxTree, catalog: &dyn Catalog, functions: &Functions) -> Shape {
+    let reader = Reader { catalog, functions, views: RefCell::default(), steps: Cell::new(STEPS_MAX) };
+    let shape = reader.statement(tree);
+    // Half an answer might be a wrong one.
+    if reader.steps.get() == 0 { Shape::unknown() } else { shape }
 }
 
 /// Nodes that are read at most. Recursive queries within recursive queries could take forever.
@@ -105,10 +115,8 @@ impl Reader<'_> {
     }
 
     fn statement(&self, tree: &SyntaxTree) -> Shape {
-        let statement = json::list(&tree.0, "statements").first();
-        statement
-            .and_then(|statement| json::child(statement, "node"))
-            .map_or_else(Shape::unknown, |node| self.query(node, &Ctes::default(), None))
+        let statement = list(&tree.0, "statements").first().and_then(|statement| child(statement, "node"));
+        statement.map_or_else(Shape::unknown, |node| self.query(node, &Ctes::default(), None))
     }
 
     /// A view's columns. A view that reads itself has columns of no known source.

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::json::{child, class, flag, list, orders, text, texts};
+use crate::nodes::{child, class, flag, list, orders, text, texts};
 
 /// The name of a column in a SELECT list; empty if only the engine knows it.
 pub(super) fn name_of(item: &Value) -> String {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::json::{kind, text};
+use crate::nodes::{kind, text};
 
 pub(super) fn is_arithmetic(function: &str) -> bool {
     matches!(function, "+" | "-" | "*" | "/" | "%" | "^")

@@ -4,12 +4,12 @@ use serde_json::Value;
 
 use super::Reader;
 use super::expression::Site;
-use super::json::{child, class, kind, list, text, texts};
 use super::naming::name_of;
 use super::scope::{Ctes, From, Scope};
 use super::shape::{Column, Shape};
 use super::sources::{Sources, Step};
-use super::star::all_columns;
+use super::star::{all_columns, choice};
+use crate::nodes::{child, class, kind, list, text, texts};
 
 /// Columns that a PIVOT may make; more than that are not listed.
 const COLUMNS_MAX: usize = 10_000;
@@ -48,7 +48,7 @@ impl Reader<'_> {
         let mut columns = all_columns(scope.from);
         columns.retain(|column| !used.iter().any(|name| column.is_named(name)));
         if unclear {
-            columns = vec![Column::unknown(Sources::default())];
+            columns = choice(columns);
             for value in &mut values {
                 value.sources = Sources::default();
             }

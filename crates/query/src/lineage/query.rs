@@ -5,10 +5,10 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use super::Reader;
-use super::json::{child, kind, list, query, text, texts};
 use super::scope::{Ctes, Scope};
 use super::shape::{Column, Shape, add_tables, spread};
 use super::sources::Sources;
+use crate::nodes::{child, kind, list, query, text, texts};
 
 impl Reader<'_> {
     /// The columns that a query node gives.
@@ -103,9 +103,9 @@ fn united_columns(left: &[Column], right: &[Column]) -> Vec<Column> {
     };
     // Which column goes with which is not known, so neither are the sources of any.
     zipped.unwrap_or_else(|| {
-        left.iter()
-            .map(|column| Column { sources: Sources::default(), candidates: Vec::new(), ..column.clone() })
-            .collect()
+        let all = left.iter().chain(right).map(Column::possible).collect::<Sources>().unlisted();
+        let one = |column: &Column| Column { sources: all.clone(), candidates: Vec::new(), ..column.clone() };
+        left.iter().map(one).collect()
     })
 }
 
@@ -113,11 +113,8 @@ fn zip(left: &[Column], right: &[Column]) -> Vec<Column> {
     let merge = |(left, right): (&Column, &Column)| {
         // Which candidates were chosen is not known.
         let known = left.candidates.is_empty() && right.candidates.is_empty();
-        let sources = if known {
-            [left, right].map(|column| column.sources.clone()).into_iter().collect()
-        } else {
-            Sources::default()
-        };
+        let sources: Sources = [left, right].map(Column::possible).into_iter().collect();
+        let sources = if known { sources } else { sources.unlisted() };
         Column { name: left.name.clone(), sources, many: left.many, candidates: Vec::new() }
     };
     left.iter().zip(right).map(merge).collect()
@@ -127,13 +124,14 @@ fn zip(left: &[Column], right: &[Column]) -> Vec<Column> {
 fn united_by_name(left: Shape, right: Shape) -> Shape {
     let mut shape = left.with_distinct_names();
     let right = right.with_distinct_names();
-    let open = shape.columns.iter().any(Column::is_open);
+    let open = shape.columns.iter().position(Column::is_open);
     for column in right.columns {
-        match shape.columns.iter_mut().find(|other| other.is_named(&column.name)) {
-            Some(same) => same.sources.add(column.sources),
+        let same = shape.columns.iter().position(|other| other.is_named(&column.name));
+        match (same, open) {
+            (Some(at), _) => shape.columns[at].sources.add(column.sources),
             // It may or may not be among the unknown ones.
-            None if open => {}
-            None => shape.columns.push(column),
+            (None, Some(at)) => shape.columns[at].sources.add(column.possible().unlisted()),
+            (None, None) => shape.columns.push(column),
         }
     }
     add_tables(&mut shape.tables, right.tables);

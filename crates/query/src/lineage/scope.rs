@@ -169,6 +169,12 @@ impl From {
         Found::No
     }
 
+    /// What those of the columns may be made of.
+    pub(super) fn possible(&self, which: impl Fn(&Column) -> bool) -> Sources {
+        let columns = self.relations.iter().flat_map(|relation| &relation.columns).filter(|column| which(column));
+        columns.map(Column::possible).collect::<Sources>().unlisted()
+    }
+
     /// The reading as a relation's whole row.
     fn row(&self, parts: &[String]) -> Found {
         let mut meant = self.relations.iter().filter(|relation| relation.is_meant(parts, false));
@@ -188,7 +194,7 @@ impl Scope<'_> {
     pub(super) fn resolve(&self, parts: &[String]) -> Sources {
         match self.find(parts) {
             Found::Yes(sources) => sources,
-            Found::Unclear => Sources::default(),
+            Found::Unclear => self.from.possible(Column::is_open),
             Found::No => self.outer.map(|outer| outer.resolve(parts)).unwrap_or_default(),
         }
     }

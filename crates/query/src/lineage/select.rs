@@ -4,11 +4,11 @@ use serde_json::Value;
 
 use super::Reader;
 use super::expression::Site;
-use super::json::{child, class, list, text};
 use super::naming::name_of;
 use super::scope::{Ctes, From, Scope};
 use super::shape::{Column, Shape};
 use super::star::columns_star;
+use crate::nodes::{child, class, list, text};
 
 impl Reader<'_> {
     pub(super) fn select(&self, node: &Value, ctes: &Ctes, outer: Option<&Scope<'_>>) -> Shape {
@@ -23,7 +23,7 @@ impl Reader<'_> {
             let scope = Scope { from: &from, aliases: &aliases, ctes, outer };
             let item_columns = self.item(item, &scope);
             if let (Some(alias), [column]) = (text(item, "alias"), item_columns.as_slice()) {
-                aliases.push(Column::one(alias, column.sources.clone()));
+                aliases.push(Column::one(alias, column.possible()));
             }
             columns.extend(item_columns);
         }

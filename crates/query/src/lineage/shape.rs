@@ -36,14 +36,18 @@ impl Column {
         Self { sources, many: true, ..Self::default() }
     }
 
-    /// Some of `candidates`.
-    pub(super) fn some_of(candidates: Vec<Column>) -> Self {
-        Self { many: true, candidates, ..Self::default() }
-    }
-
     /// Whether columns with names that are not known hide here.
     pub(super) fn is_open(&self) -> bool {
         self.many && self.name.is_empty()
+    }
+
+    /// What it may be made of; listed if that is certain.
+    pub(super) fn possible(&self) -> Sources {
+        if self.candidates.is_empty() {
+            return self.sources.clone();
+        }
+        let all = std::iter::once(self).chain(&self.candidates).map(|column| column.sources.clone());
+        all.collect::<Sources>().unlisted()
     }
 
     pub(super) fn is_named(&self, name: &str) -> bool {
@@ -60,18 +64,17 @@ impl Shape {
     /// With the names of a column list, which may be shorter than the columns.
     pub(super) fn renamed(mut self, names: &[String]) -> Self {
         for (at, name) in names.iter().enumerate() {
-            let is_last = at + 1 >= self.columns.len();
-            match self.columns.get_mut(at) {
-                Some(column) if !column.many => name.clone_into(&mut column.name),
-                run => {
-                    // Which columns get the rest of the names is clear only at the end of the columns.
-                    let sources = run.filter(|_| is_last).map(|column| column.sources.clone()).unwrap_or_default();
-                    self.columns.truncate(at);
-                    self.columns.extend(names[at..].iter().map(|name| Column::one(name, sources.clone())));
-                    self.columns.push(Column::unknown(sources));
-                    break;
-                }
+            if let Some(column) = self.columns.get_mut(at).filter(|column| !column.many) {
+                name.clone_into(&mut column.name);
+                continue;
             }
+            // Which columns get the rest of the names is clear only at the end of the columns.
+            let rest = self.columns.split_off(at);
+            let sources: Sources = rest.iter().map(Column::possible).collect();
+            let sources = if rest.len() > 1 { sources.unlisted() } else { sources };
+            self.columns.extend(names[at..].iter().map(|name| Column::one(name, sources.clone())));
+            self.columns.push(Column::unknown(sources));
+            break;
         }
         self
     }

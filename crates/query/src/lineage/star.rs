@@ -6,11 +6,10 @@ use serde_json::Value;
 
 use super::Reader;
 use super::expression::Site;
-use super::json::{child, class, constant_text, flag, kind, list, text};
-use super::pattern::{Matcher, Pattern, like};
 use super::scope::{From, Relation, Scope};
 use super::shape::Column;
 use super::sources::{Sources, Step};
+use crate::nodes::{child, class, flag, kind, list, text};
 
 /// A column of a star, with the relation whose it is.
 struct Item<'a> {
@@ -21,33 +20,15 @@ struct Item<'a> {
 impl Reader<'_> {
     /// The columns of a SELECT entry that is a star, or a star filtered by a pattern.
     pub(super) fn star_item(&self, item: &Value, scope: &Scope<'_>) -> Option<Vec<Column>> {
-        if class(item) == "STAR" {
-            let mut columns = self.star(item, scope);
-            if let Some(alias) = text(item, "alias") {
-                rename_all(&mut columns, alias);
-            }
-            return Some(columns);
-        }
-        let (Some(function), [star, pattern]) = (text(item, "function_name"), list(item, "children")) else {
-            return None;
+        let mut columns = match filtered_star(item) {
+            Some(star) => choice(self.star(star, scope)),
+            None if class(item) == "STAR" => self.star(item, scope),
+            None => return None,
         };
-        if class(star) != "STAR" || flag(star, "columns") {
-            return None;
+        if let Some(alias) = text(item, "alias") {
+            rename_all(&mut columns, alias);
         }
-        let pattern = constant_text(pattern);
-        let columns = self.star(star, scope);
-        let matches: Option<Matcher> = match (function, pattern) {
-            ("~~", Some(pattern)) => like(pattern, false),
-            ("~~*", Some(pattern)) => like(pattern, true),
-            ("!~~", Some(pattern)) => like(pattern, false).map(negated),
-            ("!~~*", Some(pattern)) => like(pattern, true).map(negated),
-            ("regexp_full_match", Some(pattern)) => {
-                Pattern::read(&format!("^(?:{pattern})$")).map(|pattern| boxed(move |name| pattern.finds(name)))
-            }
-            ("~~~", _) => None,
-            _ => return None,
-        };
-        Some(chosen(columns, matches.as_deref()))
+        Some(columns)
     }
 
     /// The columns of a star, `COLUMNS()` included.
@@ -62,10 +43,7 @@ impl Reader<'_> {
             None => all(scope.from, |relation, column| excluded(star, Some(relation), column)),
         };
         let columns = self.edited(star, items, scope);
-        match child(star, "expr") {
-            Some(expression) if flag(star, "columns") => choose(columns, expression),
-            _ => columns,
-        }
+        if child(star, "expr").is_some() { choice(columns) } else { columns }
     }
 
     /// Applies EXCLUDE, REPLACE and RENAME.
@@ -81,7 +59,7 @@ impl Reader<'_> {
             column.candidates.iter_mut().for_each(|one| edit(star, relation, one, &replacements));
             if column.is_open() && !replacements.is_empty() {
                 // One of them may be replaced.
-                column.sources = Sources::default();
+                column.sources = column.sources.unlisted();
             }
             if !excluded(star, relation, &column) {
                 edit(star, relation, &mut column, &replacements);
@@ -117,7 +95,7 @@ pub(super) fn all_columns(from: &From) -> Vec<Column> {
 /// The columns of a FROM but those left out. What is merged is left out only with all of its members.
 fn all(from: &From, left_out: impl Fn(&Relation, &Column) -> bool) -> Vec<Item<'_>> {
     if from.unclear {
-        return vec![Item { relation: None, column: Column::unknown(Sources::default()) }];
+        return vec![Item { relation: None, column: Column::unknown(from.possible(|_| true)) }];
     }
     let mut items = Vec::new();
     let mut done = BTreeSet::new();
@@ -173,30 +151,21 @@ fn edit(star: &Value, relation: Option<&Relation>, column: &mut Column, replacem
     }
 }
 
-/// The columns that the argument of `COLUMNS()` chooses.
-fn choose(columns: Vec<Column>, argument: &Value) -> Vec<Column> {
-    if let Some(pattern) = constant_text(argument) {
-        let pattern = Pattern::read(pattern).map(|pattern| boxed(move |name| pattern.finds(name)));
-        return chosen(columns, pattern.as_deref());
-    }
-    let elements: Option<Vec<&str>> = list(argument, "children").iter().map(constant_text).collect();
-    match elements {
-        Some(names) if text(argument, "function_name") == Some("list_value") => {
-            chosen(columns, Some(&|name: &str| names.iter().any(|other| other.eq_ignore_ascii_case(name))))
-        }
-        _ => chosen(columns, None),
+/// The star in `* LIKE '…'` and the like: only there may a star stand before other arguments.
+fn filtered_star(item: &Value) -> Option<&Value> {
+    let call = if kind(item) == "OPERATOR_NOT" { list(item, "children").first()? } else { item };
+    match list(call, "children") {
+        [star, _, ..] if class(star) == "STAR" && !flag(star, "columns") => Some(star),
+        _ => None,
     }
 }
 
-/// Those columns whose names match; without a pattern that can be read, some of them.
-fn chosen(columns: Vec<Column>, matches: Option<&dyn Fn(&str) -> bool>) -> Vec<Column> {
-    match matches {
-        Some(matches) if columns.iter().all(|column| !column.name.is_empty()) => {
-            columns.into_iter().filter(|column| matches(&column.name)).collect()
-        }
-        _ if columns.iter().any(|column| column.many) => vec![Column::unknown(Sources::default())],
-        _ => vec![Column::some_of(columns)],
+/// Some of these columns. Which ones is not worked out from the pattern or lambda: the names of the result tell.
+pub(super) fn choice(columns: Vec<Column>) -> Vec<Column> {
+    if columns.iter().any(|column| column.many) {
+        return vec![Column::unknown(columns.iter().map(Column::possible).collect::<Sources>().unlisted())];
     }
+    vec![Column { many: true, candidates: columns, ..Column::default() }]
 }
 
 /// Names all columns by an alias. One with references to the pattern's groups is left to the engine.
@@ -206,12 +175,4 @@ fn rename_all(columns: &mut [Column], alias: &str) {
         alias.clone_into(&mut column.name);
         column.candidates.iter_mut().for_each(|one| alias.clone_into(&mut one.name));
     }
-}
-
-fn boxed(matches: impl Fn(&str) -> bool + 'static) -> Matcher {
-    Box::new(matches)
-}
-
-fn negated(matches: Matcher) -> Matcher {
-    Box::new(move |name| !matches(name))
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use engine::{Connection, Database, EngineParser, Value};
 use model::{SqlParser, SyntaxTree};
 use query::{Catalog, Functions, Relation, column_lineage};
+use serde_json::{Value as Json, json};
 use types::{ColumnLineage, literal};
 
 const TABLES: [&str; 9] = [
@@ -40,6 +41,10 @@ impl World {
         functions.aggregates.extend(texts(&connection, names));
         functions.aggregates.insert("total".into());
         Self { connection, functions, relations: RefCell::default() }
+    }
+
+    pub fn functions(&self) -> &Functions {
+        &self.functions
     }
 
     /// The tree as the runtime reads it.
@@ -125,4 +130,85 @@ pub fn sources(entry: &ColumnLineage) -> String {
         }
     };
     entry.sources.iter().map(source).collect::<Vec<_>>().join(", ")
+}
+
+/// Queries that few would write.
+pub const ODD: [&str; 44] = [
+    "SELECT",
+    "SELECT 1",
+    "SELECT *",
+    "SELECT t.*",
+    "SELECT COLUMNS(*)",
+    "SELECT COLUMNS('(') FROM t",
+    "SELECT COLUMNS(1 + 1) FROM t",
+    "SELECT COLUMNS('a') + COLUMNS('b') FROM t",
+    "SELECT COLUMNS(COLUMNS(*)) FROM t",
+    "SELECT COLUMNS(x -> COLUMNS(*)) FROM t",
+    "SELECT list_transform(l, x -> x + COLUMNS(*)) FROM t",
+    "SELECT * EXCLUDE (a, b, c, s, l) FROM t",
+    "SELECT * REPLACE (COLUMNS(*) AS a) FROM t",
+    "SELECT #0, #1, #18446744073709551615 FROM t",
+    "SELECT $1, ?, $name",
+    "SELECT a.b.c.d.e.f.g FROM t",
+    "SELECT t.t.t.t.t FROM t AS t(t)",
+    "SELECT \"\", \".\", \"a.b\" FROM t",
+    "SELECT count(*), count(*) OVER (), count()",
+    "SELECT sum() FROM t",
+    "SELECT CASE WHEN a THEN b END IS NULL FROM t",
+    "SELECT (SELECT a, b FROM t)",
+    "SELECT (VALUES (1))",
+    "SELECT EXISTS (VALUES (1)), EXISTS (SELECT * FROM unknown)",
+    "SELECT x FROM (SELECT (SELECT x) AS x)",
+    "SELECT a FROM t UNION SELECT a, b FROM t",
+    "SELECT a, b FROM t UNION SELECT a FROM t",
+    "SELECT * FROM t UNION ALL BY NAME SELECT * FROM unknown UNION ALL BY NAME SELECT 1, 1",
+    "FROM t JOIN t USING (a) JOIN t USING (b) NATURAL JOIN t",
+    "FROM t JOIN u USING (nothing)",
+    "FROM unknown AS x(a, b, c) NATURAL JOIN unknown AS y(a)",
+    "FROM t AS o(a, a, a, a, a, a, a, a, a)",
+    "FROM (VALUES (1), (1, 2), ()) AS o(a, b, c, d)",
+    "FROM t PIVOT (sum(a) FOR b IN (1, 2, 3) c IN (4, 5, 6) GROUP BY l)",
+    "FROM t PIVOT (sum(a) FOR b IN ('x'))",
+    "FROM unknown UNPIVOT (v FOR n IN (a, b))",
+    "FROM t UNPIVOT (v FOR n IN (nothing))",
+    "FROM t UNPIVOT ((v, o) FOR n IN ((a, b, c), (a)))",
+    "FROM range(1) AS r, range(r.range), unnest([r]), f(x := r.range, y = r)",
+    "FROM (DESCRIBE t)",
+    "SUMMARIZE t",
+    "SHOW TABLES",
+    "WITH c(a, b, c) AS (SELECT 1) SELECT * FROM c, main.c, recurring.c",
+    "SELECT [x FOR x IN l IF x > a][1:2], l[a:b], {'k': {'m': a}}.k.m, MAP {a: b}[a], a::INT[] FROM t",
+];
+
+/// Calls `see` for the tree with each of its parts missing or of another kind: what a newer engine may write.
+pub fn damaged(tree: &SyntaxTree, mut see: impl FnMut(&SyntaxTree)) {
+    for damage in [Json::Null, json!([]), json!("x")] {
+        for at in 0..count(&tree.0) {
+            let mut broken = tree.clone();
+            replace(&mut broken.0, &mut at.clone(), &damage);
+            see(&broken);
+        }
+    }
+}
+
+fn count(node: &Json) -> usize {
+    1 + match node {
+        Json::Array(items) => items.iter().map(count).sum(),
+        Json::Object(map) => map.values().map(count).sum::<usize>(),
+        _ => 0,
+    }
+}
+
+/// Replaces the part number `at`, in tree order.
+fn replace(node: &mut Json, at: &mut usize, damage: &Json) -> bool {
+    if *at == 0 {
+        *node = damage.clone();
+        return true;
+    }
+    *at -= 1;
+    match node {
+        Json::Array(items) => items.iter_mut().any(|item| replace(item, at, damage)),
+        Json::Object(map) => map.values_mut().any(|child| replace(child, at, damage)),
+        _ => false,
+    }
 }
