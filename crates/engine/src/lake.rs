@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use types::{literal, quote};
+use types::{dotted, literal, quote};
 
 use crate::{Connection, EngineError, Value};
 
@@ -27,8 +27,14 @@ pub struct CurrentTable {
 /// A view as it is now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LakeView {
+    /// Schema.
+    pub schema: String,
+    /// Name.
+    pub name: String,
     /// The SELECT behind it.
     pub sql: String,
+    /// Whether it gives its columns other names than its SELECT does.
+    pub renames: bool,
     /// Snapshot that made it.
     pub since: i64,
 }
@@ -164,27 +170,28 @@ impl LakeFacts {
             let (Some(id), Some(since)) = (id.as_i64(), since.as_i64()) else { return Err(unexpected("a table")) };
             let columns_since = columns_since.as_i64().unwrap_or(since);
             let table = CurrentTable { id, schema: schema.clone(), name: name.clone(), since, columns_since };
-            self.tables.insert(format!("{schema}.{name}").to_lowercase(), table);
+            self.tables.insert(dotted(schema, name).to_lowercase(), table);
         }
         Ok(())
     }
 
     fn read_views(&mut self, connection: &Connection, metadata: &str) -> Result<(), EngineError> {
         let sql = format!(
-            "SELECT s.schema_name, v.view_name, v.sql, v.begin_snapshot FROM {metadata}.ducklake_view v \
+            "SELECT s.schema_name, v.view_name, v.sql, v.begin_snapshot, coalesce(v.column_aliases, '') <> '' FROM {metadata}.ducklake_view v \
              JOIN {metadata}.ducklake_schema s ON s.schema_id = v.schema_id AND s.end_snapshot IS NULL \
              WHERE v.end_snapshot IS NULL"
         );
         self.views.clear();
         for row in connection.query(&sql)?.into_values() {
-            let [Value::Text(schema), Value::Text(name), Value::Text(sql), since] = &row[..] else {
+            let [Value::Text(schema), Value::Text(name), Value::Text(sql), since, renames] = &row[..] else {
                 return Err(unexpected("a view"));
             };
             let since = since.as_i64().unwrap_or(i64::MAX);
             // DuckLake writes this word where a view names its own catalog.
             let sql = sql.replace("{DUCKLAKE_CATALOG}", &quote(&self.lake));
-            let view = LakeView { sql, since };
-            self.views.insert(format!("{schema}.{name}").to_lowercase(), view);
+            let renames = renames.as_bool() == Some(true);
+            let view = LakeView { schema: schema.clone(), name: name.clone(), sql, renames, since };
+            self.views.insert(dotted(schema, name).to_lowercase(), view);
         }
         Ok(())
     }

@@ -19,8 +19,16 @@ pub struct Window<'a> {
     inserted: BTreeSet<i64>,
     deleted: BTreeSet<i64>,
     rewritten: BTreeSet<i64>,
-    /// Table ids at `since` and at `until`, by lower-case `schema.name`.
-    ids: BTreeMap<String, (Option<i64>, Option<i64>)>,
+    /// Tables, by lower-case `schema.name`.
+    ids: BTreeMap<String, Ids>,
+}
+
+/// A table at both ends.
+#[derive(Debug, Clone, Copy, Default)]
+struct Ids {
+    then: Option<i64>,
+    now: Option<i64>,
+    columns_changed: bool,
 }
 
 /// How the new rows of a table are found.
@@ -110,7 +118,12 @@ impl<'a> Window<'a> {
         if tables.is_empty() {
             return Ok(());
         }
-        let keys: Vec<String> = tables.iter().map(|table| literal(&table.key())).collect();
+        // The engine compares names in its own way.
+        let name = |table: &&Target| {
+            format!("{{'s': lower({}), 'n': lower({})}}", literal(&table.schema), literal(&table.name))
+        };
+        let wanted: Vec<String> = tables.iter().map(name).collect();
+        let (metadata, since, until) = (self.metadata, self.since, self.until);
         let at = |alias: &str, snapshot: i64| {
             format!(
                 "{alias}.begin_snapshot <= {snapshot} AND ({alias}.end_snapshot IS NULL OR {alias}.end_snapshot > {snapshot})"
@@ -118,17 +131,30 @@ impl<'a> Window<'a> {
         };
         let id_at =
             |snapshot| format!("max(t.table_id) FILTER (WHERE {} AND {})", at("t", snapshot), at("s", snapshot));
-        let metadata = self.metadata;
+        let touched = format!(
+            "SELECT table_id FROM {metadata}.ducklake_column WHERE (begin_snapshot > {since} AND begin_snapshot <= {until}) \
+             OR (end_snapshot > {since} AND end_snapshot <= {until})"
+        );
         let sql = format!(
-            "SELECT lower(s.schema_name || '.' || t.table_name) AS key, {}, {} FROM {metadata}.ducklake_table t \
-             JOIN {metadata}.ducklake_schema s USING (schema_id) WHERE lower(s.schema_name || '.' || t.table_name) IN ({}) GROUP BY key",
-            id_at(self.since),
-            id_at(self.until),
-            keys.join(", ")
+            "WITH wanted(nth, name) AS (SELECT unnest(range({})), unnest([{}])) \
+             SELECT w.nth, {}, {}, bool_or(t.table_id IN ({touched})) FROM wanted w \
+             JOIN {metadata}.ducklake_schema s ON lower(s.schema_name) = w.name.s \
+             JOIN {metadata}.ducklake_table t ON t.schema_id = s.schema_id AND lower(t.table_name) = w.name.n GROUP BY w.nth",
+            tables.len(),
+            wanted.join(", "),
+            id_at(since),
+            id_at(until)
         );
         for row in self.connection.query(&sql)?.into_values() {
-            if let [Value::Text(key), then, now] = &row[..] {
-                self.ids.insert(key.clone(), (then.as_i64(), now.as_i64()));
+            let [nth, then, now, columns_changed] = &row[..] else { continue };
+            let table = nth.as_i64().and_then(|nth| tables.get(usize::try_from(nth).ok()?));
+            if let Some(table) = table {
+                let ids = Ids {
+                    then: then.as_i64(),
+                    now: now.as_i64(),
+                    columns_changed: columns_changed.as_bool() == Some(true),
+                };
+                self.ids.insert(table.key(), ids);
             }
         }
         Ok(())
@@ -158,7 +184,13 @@ impl<'a> Window<'a> {
         self.method(table) != Method::Unchanged
     }
 
+    /// Whether a table may have another list of columns than at `since`.
+    pub fn columns_changed(&self, table: &Target) -> bool {
+        self.ids.get(&table.key()).is_none_or(|ids| ids.columns_changed)
+    }
+
     pub(crate) fn ids(&self, table: &Target) -> (Option<i64>, Option<i64>) {
-        self.ids.get(&table.key()).copied().unwrap_or_default()
+        let ids = self.ids.get(&table.key()).copied().unwrap_or_default();
+        (ids.then, ids.now)
     }
 }

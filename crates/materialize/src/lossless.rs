@@ -1,6 +1,6 @@
 //! Whether a rebuild would drop rows that no query can produce again (chapter 02 §5.4).
 
-use engine::Connection;
+use engine::{Connection, identity};
 use types::{Column, quote};
 
 use crate::MaterializeError;
@@ -40,14 +40,16 @@ pub(crate) fn check_lossless(
     let lost = if common.is_empty() {
         format!("SELECT 1 AS nothing_in_common FROM {table}")
     } else {
-        // Beside each value whether it is there: an old value that does not cast is not the same as NULL.
+        // Beside each value whether it is there, as an old value that does not cast is not the same as NULL, and
+        // what tells it from others that SQL takes for equal.
         let old = |column: &&Column| {
             let (old, name) = (quote(&old_name(column)), quote(&column.name));
-            format!("TRY_CAST({old} AS {}) AS {name}, {old} IS NULL", column.type_name)
+            let cast = format!("TRY_CAST({old} AS {})", column.type_name);
+            format!("{cast} AS {name}, {old} IS NULL, {}", identity(column, &cast))
         };
         let new = |column: &&Column| {
             let name = quote(&column.name);
-            format!("{name}, {name} IS NULL")
+            format!("{name}, {name} IS NULL, {}", identity(column, &name))
         };
         let list = |form: &dyn Fn(&&Column) -> String| common.iter().map(form).collect::<Vec<_>>().join(", ");
         let expressions: Vec<String> = result.columns.iter().map(stored_expression).collect();

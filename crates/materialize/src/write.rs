@@ -2,7 +2,7 @@
 
 use engine::{Connection, EngineError};
 use model::ColumnDoc;
-use types::{Column, Kind, Target};
+use types::{Column, Kind, Target, literal};
 
 use crate::MaterializeError;
 use crate::append::append;
@@ -13,7 +13,7 @@ use crate::keys::{check_keys, check_present};
 use crate::lossless::{LosslessScope, check_lossless};
 use crate::merge::merge;
 use crate::refill::{create, has_variant, refill};
-use crate::result::{ModelResult, describe};
+use crate::result::{ModelResult, columns_of};
 use crate::scd2::{version, with_history};
 use crate::tracked::{replace_groups, with_content_hash};
 
@@ -286,10 +286,12 @@ fn retyped_key(kind: &KindWrite, present: &[Column], result: &ModelResult) -> Op
     })
 }
 
-/// The columns of the table; `None` if there is no such table.
+/// The columns of the table; `None` if there is no such table. DESCRIBE of a table that is not there would
+/// look for a file, if its name is one, like `csv`.
 fn existing_columns(connection: &Connection, table: &str) -> Result<Option<Vec<Column>>, EngineError> {
-    match describe(connection, table) {
-        Ok(columns) => Ok(Some(columns)),
+    let sql = format!("SELECT name, type FROM pragma_table_info({})", literal(table));
+    match connection.query(&sql) {
+        Ok(rows) => Ok(Some(columns_of(rows))),
         Err(EngineError::Sql { class, message, .. })
             if class.starts_with("Catalog") && message.contains("does not exist") =>
         {

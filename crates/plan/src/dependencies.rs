@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Code, Reference, SqlParser, SyntaxTree, TokenKind, TreeError, called_functions, references};
+use types::dotted;
 
 /// The names that exist around a project, all keys in lower case.
 #[derive(Debug, Clone, Default)]
@@ -11,8 +12,8 @@ pub struct Names {
     pub lake: String,
     /// `schema.table` of models and lake tables → as they spell themselves.
     pub tables: BTreeMap<String, String>,
-    /// `schema.view` of lake views → the SELECT behind it.
-    pub views: BTreeMap<String, String>,
+    /// `schema.view` of lake views → its schema and the SELECT behind it.
+    pub views: BTreeMap<String, (String, String)>,
     /// Other attached databases.
     pub catalogs: BTreeSet<String>,
     /// Macros → what stands behind each of its overloads: a SELECT, or an expression that may hold one.
@@ -24,8 +25,13 @@ impl Names {
         self.tables.contains_key(key) || self.views.contains_key(key)
     }
 
+    /// Whether there is a table, view or model of this name.
+    pub fn has(&self, schema: &str, name: &str) -> bool {
+        self.is_known(&dotted(schema, name).to_lowercase())
+    }
+
     fn has_schema(&self, schema: &str) -> bool {
-        let prefix = format!("{}.", schema.to_lowercase());
+        let prefix = dotted(schema, "").to_lowercase();
         self.tables.keys().chain(self.views.keys()).any(|key| key.starts_with(&prefix))
     }
 
@@ -37,24 +43,18 @@ impl Names {
         }
         let is_lake = |part: &str| part.eq_ignore_ascii_case(&self.lake);
         Some(match (catalog, schema) {
-            (Some(catalog), schema) if is_lake(catalog) => {
-                Resolved::Lake(format!("{}.{name}", schema.unwrap_or("main")))
-            }
+            (Some(catalog), schema) if is_lake(catalog) => Resolved::Lake(dotted(schema.unwrap_or("main"), name)),
             (Some(catalog), schema) => Resolved::External(format!("{catalog}.{}.{name}", schema.unwrap_or("main"))),
-            (None, Some(schema))
-                if self.is_known(&format!("{schema}.{name}").to_lowercase()) || self.has_schema(schema) =>
-            {
-                Resolved::Lake(format!("{schema}.{name}"))
+            (None, Some(schema)) if self.has(schema, name) || self.has_schema(schema) => {
+                Resolved::Lake(dotted(schema, name))
             }
-            (None, Some(schema)) if is_lake(schema) => Resolved::Lake(format!("main.{name}")),
+            (None, Some(schema)) if is_lake(schema) => Resolved::Lake(dotted("main", name)),
             (None, Some(schema)) if self.catalogs.contains(&schema.to_lowercase()) => {
                 Resolved::External(format!("{schema}.main.{name}"))
             }
-            (None, Some(schema)) => Resolved::Lake(format!("{schema}.{name}")),
-            (None, None) if !self.is_known(&format!("main.{name}").to_lowercase()) && looks_like_file(name) => {
-                Resolved::External(name.to_owned())
-            }
-            (None, None) => Resolved::Lake(format!("main.{name}")),
+            (None, Some(schema)) => Resolved::Lake(dotted(schema, name)),
+            (None, None) if !self.has("main", name) && looks_like_file(name) => Resolved::External(name.to_owned()),
+            (None, None) => Resolved::Lake(dotted("main", name)),
         })
     }
 }
@@ -79,7 +79,7 @@ pub fn depends_on(
     names: &Names,
     parser: &dyn SqlParser,
 ) -> (Vec<String>, Option<String>) {
-    let mut found = Found { names, parser, depends: Vec::new(), expanded: BTreeSet::new() };
+    let mut found = Found { names, parser, depends: Vec::new(), view_schema: None, expanded: BTreeSet::new() };
     let warning = match tree {
         Ok(tree) => {
             found.add_tree(tree);
@@ -95,7 +95,7 @@ pub fn depends_on(
 
 /// The names that `tree` depends on through macros and through SQL in texts, as [`depends_on`] gives them.
 pub fn read_by_macros(tree: &SyntaxTree, names: &Names, parser: &dyn SqlParser) -> Vec<String> {
-    let mut found = Found { names, parser, depends: Vec::new(), expanded: BTreeSet::new() };
+    let mut found = Found { names, parser, depends: Vec::new(), view_schema: None, expanded: BTreeSet::new() };
     for reference in references(tree) {
         if let Reference::Function { name, texts, literal, .. } = reference {
             found.add_function(&name, &texts, literal);
@@ -109,6 +109,8 @@ struct Found<'a> {
     names: &'a Names,
     parser: &'a dyn SqlParser,
     depends: Vec<String>,
+    /// The schema of the view that is being looked through.
+    view_schema: Option<String>,
     /// Views and macros already expanded: they may name each other in circles.
     expanded: BTreeSet<String>,
 }
@@ -118,6 +120,7 @@ impl Found<'_> {
         for reference in references(tree) {
             match reference {
                 Reference::Table { catalog, schema, name, .. } => {
+                    let schema = schema.or_else(|| self.schema_of(catalog.as_deref(), &name));
                     if let Some(resolved) = self.names.resolve(catalog.as_deref(), schema.as_deref(), &name) {
                         self.add(&resolved);
                     }
@@ -126,6 +129,12 @@ impl Found<'_> {
             }
         }
         self.add_macros(tree);
+    }
+
+    /// Within a view a bare name is one of the view's schema first.
+    fn schema_of(&self, catalog: Option<&str>, name: &str) -> Option<String> {
+        let schema = self.view_schema.as_ref().filter(|_| catalog.is_none())?;
+        self.names.has(schema, name).then(|| schema.clone())
     }
 
     fn add_macros(&mut self, tree: &SyntaxTree) {
@@ -147,8 +156,10 @@ impl Found<'_> {
         }
         if let Resolved::Lake(name) = resolved {
             let key = name.to_lowercase();
-            if let Some(sql) = self.names.views.get(&key) {
+            if let Some((schema, sql)) = self.names.views.get(&key) {
+                let around = self.view_schema.replace(schema.clone());
                 self.expand(&format!("view {key}"), sql);
+                self.view_schema = around;
             }
         }
     }

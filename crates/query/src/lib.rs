@@ -6,6 +6,7 @@
 mod feeds;
 mod functions;
 mod index;
+mod lateral;
 mod lineage;
 mod names;
 mod nodes;
@@ -25,3 +26,4 @@ pub use renames::renamed_columns;
 pub use rewrite::same_meaning;
 pub use rowwise::sees_other_rows;
 pub use terms::Term;
+pub use views::in_schema;

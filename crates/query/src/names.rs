@@ -8,10 +8,18 @@ use types::Target;
 pub enum Named {
     /// A table of the lake.
     Table(LakeTable),
-    /// A view of the lake: its SELECT, complete.
-    View(SyntaxTree),
+    /// A view of the lake: its SELECT, complete and [in its schema](crate::in_schema), and its columns, if it
+    /// gives them other names than its SELECT does.
+    View {
+        /// The SELECT.
+        tree: SyntaxTree,
+        /// The columns.
+        columns: Vec<String>,
+    },
     /// Anything that has no change feed: a file, a table of another database.
     Foreign,
+    /// A table or view that should be in the lake, and of which nothing is known.
+    Unknown,
 }
 
 /// A table of the lake.

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::feeds::aggregated;
 use crate::index::{TableRef, table_refs};
+use crate::lateral::Laterals;
 use crate::rewrite::rewrite;
 use crate::rowwise::RowWise;
 use crate::shape::{Builder, Shape};
@@ -23,6 +24,7 @@ pub struct Query {
     tree: Value,
     refs: Vec<TableRef>,
     tables: Vec<Option<LakeTable>>,
+    unknown: Option<String>,
     shape: Shape,
     aggregated: BTreeSet<usize>,
     broken_by: Option<&'static str>,
@@ -44,14 +46,24 @@ impl Query {
     pub fn read(tree: &SyntaxTree, names: &dyn Names, functions: &Functions) -> Self {
         let tree = expand_views(&tree.0, names);
         let refs = table_refs(&tree);
-        let table = |known: &TableRef| {
+        let stands_for = |known: &TableRef| {
             let (catalog, schema) = (known.catalog.as_deref(), known.schema.as_deref());
-            match known.cte.is_none().then(|| names.table(catalog, schema, &known.name)) {
-                Some(Named::Table(table)) => Some(table),
-                _ => None,
-            }
+            known.cte.is_none().then(|| names.table(catalog, schema, &known.name))
         };
-        let tables: Vec<Option<LakeTable>> = refs.iter().map(table).collect();
+        let (mut tables, mut unknown) = (Vec::new(), None);
+        for known in &refs {
+            tables.push(match stands_for(known) {
+                Some(Named::Table(table)) => Some(table),
+                // A view is left only where views go round in circles.
+                Some(Named::Unknown | Named::View { .. }) => {
+                    unknown = unknown.or_else(|| Some(known.name.clone()));
+                    None
+                }
+                Some(Named::Foreign) | None => None,
+            });
+        }
+        let columns = |at: usize| tables[at].as_ref().map_or_else(Vec::new, |table: &LakeTable| table.columns.clone());
+        let laterals = Laterals { tree: &tree, refs: &refs, columns: &columns, functions };
         let mut uses: BTreeMap<String, usize> = BTreeMap::new();
         for body in refs.iter().filter_map(|known| known.cte.clone()) {
             *uses.entry(body).or_default() += 1;
@@ -61,12 +73,18 @@ impl Query {
             refs: &refs,
             is_table: &|at| tables[at].is_some(),
             reads_lake: &|name| names.reads_lake(name),
+            is_correlated: &|pointer| laterals.is_correlated(pointer),
             uses,
         };
         let shape = builder.query(ROOT);
         let aggregated = aggregated(&tree, &refs, &tables, functions);
         let broken_by = RowWise { tree: &tree, refs: &refs, functions }.broken_by(ROOT);
-        Self { tree, refs, tables, shape, aggregated, broken_by }
+        Self { tree, refs, tables, unknown, shape, aggregated, broken_by }
+    }
+
+    /// A name that should be known, and is not.
+    pub fn unknown(&self) -> Option<&str> {
+        self.unknown.as_deref()
     }
 
     /// The table of the lake that a reference names.
@@ -106,8 +124,9 @@ impl Query {
         self.broken_by
     }
 
-    /// The queries that together give the rows which contain a new row of the `changed` references.
-    pub fn terms(&self, changed: &BTreeSet<usize>) -> Vec<Term> {
+    /// The queries that together give the rows which contain a new row of the `changed` references; `None` if
+    /// there are no such queries.
+    pub fn terms(&self, changed: &BTreeSet<usize>) -> Option<Vec<Term>> {
         terms(&self.shape, changed)
     }
 

@@ -4,25 +4,31 @@
 use model::SyntaxTree;
 use serde_json::{Value, json};
 
-use crate::index::TableRef;
+use crate::index::{TableRef, table_refs};
 use crate::nodes::{class, kind, list, text, visit_mut};
-use crate::shape::Side;
-use crate::terms::Term;
+use crate::terms::{JoinEdit, Term};
 
-/// The tree with a term's edits. Every pointer is one of the tree as it was: no edit moves another's node.
+/// The tree with a term's edits. Every pointer is one of the tree as it was: no edit moves the node of one
+/// that comes after it.
 pub(crate) fn rewrite(tree: &Value, refs: &[TableRef], term: &Term, relation: &dyn Fn(usize, bool) -> String) -> Value {
     let mut tree = tree.clone();
-    let replaced = term.deltas.iter().map(|&at| (at, true)).chain(term.befores.iter().map(|&at| (at, false)));
-    for (at, is_delta) in replaced {
-        replace(&mut tree, &refs[at], &relation(at, is_delta));
+    let replaced: Vec<(usize, bool)> =
+        term.deltas.iter().map(|&at| (at, true)).chain(term.befores.iter().map(|&at| (at, false))).collect();
+    let aliases: Vec<String> = replaced.iter().map(|&(at, _)| named(&mut tree, &refs[at])).collect();
+    for (&(at, _), alias) in replaced.iter().zip(aliases) {
+        set(&mut tree, &refs[at].pointer, "alias", &alias);
     }
-    for (pointer, side) in &term.joins {
-        if let Some(node) = tree.pointer_mut(pointer) {
-            node["join_type"] = json!(match side {
-                Side::Left => "LEFT",
-                Side::Right => "RIGHT",
-                _ => "INNER",
-            });
+    let whole = tree.clone();
+    for (at, is_delta) in replaced {
+        let pointer = &refs[at].pointer;
+        set(&mut tree, pointer, "catalog_name", "temp");
+        set(&mut tree, pointer, "schema_name", "main");
+        set(&mut tree, pointer, "table_name", &relation(at, is_delta));
+    }
+    // Inner joins first: an outer one may move them.
+    for (pointer, edit) in term.joins.iter().rev() {
+        if let (Some(node), Some(whole)) = (tree.pointer_mut(pointer), whole.pointer(pointer)) {
+            edit_join(node, whole, *edit);
         }
     }
     for pointer in &term.empty {
@@ -34,40 +40,70 @@ pub(crate) fn rewrite(tree: &Value, refs: &[TableRef], term: &Term, relation: &d
     tree
 }
 
-fn replace(tree: &mut Value, reference: &TableRef, relation: &str) {
-    let Some(node) = tree.pointer(&reference.pointer) else { return };
-    let alias = text(node, "alias").map(str::to_owned);
-    if alias.is_none() {
-        unqualify(tree, reference);
-    }
-    if let Some(node) = tree.pointer_mut(&reference.pointer) {
-        node["catalog_name"] = json!("temp");
-        node["schema_name"] = json!("main");
-        node["table_name"] = json!(relation);
-        node["alias"] = json!(alias.unwrap_or_else(|| reference.name.clone()));
+fn set(tree: &mut Value, pointer: &str, key: &str, text: &str) {
+    if let Some(node) = tree.pointer_mut(pointer) {
+        node[key] = json!(text);
     }
 }
 
-/// Takes the schema from columns that name the reference with it: a relation of another schema, under the
-/// old name alone, is about to take its place.
-pub(crate) fn unqualify(tree: &mut Value, reference: &TableRef) {
-    let Some(select) = enclosing_select(tree, &reference.pointer) else { return };
+/// `whole` is the join with both operands as they are now.
+fn edit_join(node: &mut Value, whole: &Value, edit: JoinEdit) {
+    let alone = |node: &Value, kept: &str, other: &str| {
+        let mut join = node.clone();
+        join["join_type"] = json!("ANTI");
+        join["left"] = node[kept].clone();
+        join["right"] = whole[other].clone();
+        join
+    };
+    match edit {
+        JoinEdit::Inner => node["join_type"] = json!("INNER"),
+        JoinEdit::Left => node["join_type"] = json!("LEFT"),
+        JoinEdit::LeftAlone => {
+            node["left"] = alone(node, "left", "right");
+            node["join_type"] = json!("LEFT");
+        }
+        JoinEdit::RightAlone => {
+            node["right"] = alone(node, "right", "left");
+            node["join_type"] = json!("RIGHT");
+        }
+    }
+}
+
+/// The name under which a reference is known to its query. It is about to become a relation of another
+/// schema, so columns that name it with its schema lose that; where another table of the same name stands
+/// beside it, the two names become one.
+pub(crate) fn named(tree: &mut Value, reference: &TableRef) -> String {
+    let Some(node) = tree.pointer(&reference.pointer) else { return reference.name.clone() };
+    if let Some(alias) = text(node, "alias") {
+        return alias.to_owned();
+    }
+    let Some(select) = enclosing_select(tree, &reference.pointer) else { return reference.name.clone() };
     let schema = reference.schema.clone().unwrap_or_else(|| "main".into());
-    let Some(node) = tree.pointer_mut(&select) else { return };
-    visit_mut(node, &mut |node| {
-        if class(node) != "COLUMN_REF" {
-            return;
-        }
-        let Some(names) = node.get_mut("column_names").and_then(Value::as_array_mut) else { return };
-        let is = |at: usize, expected: &str| {
-            names.get(at).and_then(Value::as_str).is_some_and(|name: &str| name.eq_ignore_ascii_case(expected))
-        };
-        // [schema, table, column], or the same behind a catalog.
-        let start = (0..2).find(|&at| names.len() > at + 2 && is(at, &schema) && is(at + 1, &reference.name));
-        if let Some(start) = start {
-            names.drain(..=start);
-        }
+    let namesakes = table_refs(tree).into_iter().filter(|other| {
+        let beside = other.pointer.starts_with(&format!("{select}/from_table")) && other.pointer != reference.pointer;
+        beside && other.name.eq_ignore_ascii_case(&reference.name)
     });
+    let alias = if namesakes.count() == 0 { reference.name.clone() } else { format!("{schema}.{}", reference.name) };
+    if let Some(node) = tree.pointer_mut(&select) {
+        visit_mut(node, &mut |node| rename_columns(node, &schema, &reference.name, &alias));
+    }
+    alias
+}
+
+/// `schema.table.column`, also behind a catalog, becomes `alias.column`.
+fn rename_columns(node: &mut Value, schema: &str, table: &str, alias: &str) {
+    if class(node) != "COLUMN_REF" {
+        return;
+    }
+    let Some(names) = node.get_mut("column_names").and_then(Value::as_array_mut) else { return };
+    let is = |at: usize, expected: &str| {
+        names.get(at).and_then(Value::as_str).is_some_and(|name: &str| name.eq_ignore_ascii_case(expected))
+    };
+    let start = (0..2).find(|&at| names.len() > at + 2 && is(at, schema) && is(at + 1, table));
+    if let Some(start) = start {
+        names.drain(..=start);
+        names[0] = json!(alias);
+    }
 }
 
 /// The innermost SELECT around a pointer.

@@ -57,7 +57,7 @@ impl RowWise<'_> {
         let node = self.tree.pointer(pointer)?;
         match kind(node) {
             "JOIN" => match side(node) {
-                Side::Inner | Side::Left | Side::Filter => self.from(&format!("{pointer}/left")),
+                Side::Inner | Side::Left | Side::Filter | Side::Nearest => self.from(&format!("{pointer}/left")),
                 Side::Right => self.from(&format!("{pointer}/right")),
                 Side::Full => Some("FULL JOIN"),
                 Side::Positional => Some("POSITIONAL JOIN"),
@@ -79,7 +79,7 @@ pub fn sees_other_rows(tree: &SyntaxTree, functions: &Functions) -> Option<&'sta
 }
 
 /// The same for the expressions below a node.
-fn looks_around(node: &Value, functions: &Functions) -> Option<&'static str> {
+pub(crate) fn looks_around(node: &Value, functions: &Functions) -> Option<&'static str> {
     let mut found = None;
     visit(node, &mut |node| {
         match class(node) {

@@ -42,6 +42,8 @@ pub(crate) enum Side {
     Full,
     /// The right one only filters.
     Filter,
+    /// Each row of the left one gets the nearest of the right one.
+    Nearest,
     /// Rows are paired by their position.
     Positional,
 }
@@ -52,6 +54,8 @@ pub(crate) struct Builder<'a> {
     /// Which references are tables of the lake.
     pub is_table: &'a dyn Fn(usize) -> bool,
     pub reads_lake: &'a dyn Fn(&str) -> bool,
+    /// Whether the derived table at a pointer looks at its siblings' rows.
+    pub is_correlated: &'a dyn Fn(&str) -> bool,
     /// How often each CTE is used, by the pointer of its body.
     pub uses: BTreeMap<String, usize>,
 }
@@ -84,6 +88,8 @@ impl Builder<'_> {
         }
         match kind(node) {
             "BASE_TABLE" => self.base_table(node, pointer),
+            // One value for each row beside it: it is looked up.
+            "SUBQUERY" if (self.is_correlated)(pointer) => self.opaque(pointer),
             "SUBQUERY" => self.query(&format!("{pointer}/subquery/node")),
             "JOIN" => Shape::Join {
                 pointer: pointer.to_owned(),
@@ -147,6 +153,7 @@ impl Builder<'_> {
 pub(crate) fn side(node: &Value) -> Side {
     match (text(node, "ref_type"), text(node, "join_type")) {
         (Some("POSITIONAL"), _) => Side::Positional,
+        (Some("ASOF"), Some("INNER" | "LEFT") | None) => Side::Nearest,
         (_, Some("INNER") | None) => Side::Inner,
         (_, Some("LEFT")) => Side::Left,
         (_, Some("RIGHT")) => Side::Right,
@@ -163,7 +170,7 @@ impl Shape {
             Self::Table(_) | Self::Whole | Self::Opaque(_) => vec![self],
             Self::Union(branches) => branches.iter().flat_map(|(_, branch)| branch.drivers()).collect(),
             Self::Join { side, left, right, .. } => match side {
-                Side::Inner | Side::Left | Side::Filter => left.drivers(),
+                Side::Inner | Side::Left | Side::Filter | Side::Nearest => left.drivers(),
                 Side::Right => right.drivers(),
                 Side::Full | Side::Positional => vec![self],
             },

@@ -13,6 +13,8 @@ pub(crate) struct CursorScope<'a> {
     pub table: &'a str,
     /// Whether the run was decided as a backfill: then the cursor starts anew.
     pub is_backfill: bool,
+    /// Whether the definition may have changed: a column that the table does not have yet has no cursor.
+    pub is_kept: bool,
     /// When the last run was committed; empty if there was none.
     pub last_run: &'a str,
 }
@@ -26,7 +28,7 @@ pub(crate) fn set_cursor(
     connection.execute(NO_CURSOR)?;
     let Some(incremental) = incremental else { return Ok(()) };
     let column = &incremental.column.value;
-    let newest = if scope.is_backfill {
+    let newest = if scope.is_backfill || (scope.is_kept && !has_column(connection, scope.table, column)?) {
         None
     } else {
         let sql = format!("SELECT max({})::VARCHAR FROM {}", quote(column), scope.table);
@@ -41,4 +43,13 @@ pub(crate) fn set_cursor(
         literal(column),
         scope.is_backfill
     ))
+}
+
+fn has_column(connection: &Connection, table: &str, column: &str) -> Result<bool, EngineError> {
+    let sql = format!(
+        "SELECT count(*) FROM pragma_table_info({}) WHERE lower(name) = lower({})",
+        literal(table),
+        literal(column)
+    );
+    Ok(connection.query_value(&sql)?.as_i64() != Some(0))
 }

@@ -67,21 +67,24 @@ impl Reads {
         }
         reads
     }
-
-    fn by_macros(&self) -> impl Iterator<Item = &Target> {
-        self.tables.iter().filter(|(key, _)| self.macros.contains(*key)).map(|(_, table)| table)
-    }
 }
 
 /// Lookups emit nothing; what drives, or reaches the result through an aggregate, emits its new rows.
 pub(crate) fn plan_append(query: Query, reads: &Reads, window: &Window<'_>) -> Result<Plan, Whole> {
-    for part in query.drivers().opaque {
-        let direct: Vec<&Target> = part.iter().filter_map(|&at| Some(&query.table(at)?.target)).collect();
-        // Behind a macro stands what macros read.
-        let read: Vec<&Target> = if direct.is_empty() { reads.by_macros().collect() } else { direct };
-        if read.iter().any(|table| window.may_have_changed(table)) {
-            let why = query.broken_by().unwrap_or("query without a driving table");
-            return Err(Whole::Meaning(why.into()));
+    let drivers = query.drivers();
+    if !drivers.opaque.is_empty() {
+        // What such a part reads, be it in a subquery or a macro, is everything but the tables that drive others.
+        let parts: BTreeSet<String> =
+            drivers.opaque.iter().flatten().filter_map(|&at| Some(query.table(at)?.target.key())).collect();
+        let drives_another =
+            |key: &String| drivers.tables.iter().any(|&at| query.table(at).is_some_and(|t| t.target.key() == *key));
+        let is_read = |key: &String| parts.contains(key) || reads.macros.contains(key) || !drives_another(key);
+        let changed = reads.tables.iter().any(|(key, table)| is_read(key) && window.may_have_changed(table));
+        let why = || query.broken_by().unwrap_or("query without a driving table").to_owned();
+        match &reads.foreign {
+            _ if changed => return Err(Whole::Meaning(why())),
+            Some(name) => return Err(Whole::Meaning(format!("{}, which reads {name}", why()))),
+            None => {}
         }
     }
     let candidates = query.candidates();
@@ -92,8 +95,12 @@ pub(crate) fn plan_append(query: Query, reads: &Reads, window: &Window<'_>) -> R
 pub(crate) fn plan_merge(query: Query, reads: &Reads, window: &Window<'_>) -> Result<Plan, Whole> {
     let changed: BTreeSet<&String> =
         reads.tables.iter().filter(|(_, table)| window.may_have_changed(table)).map(|(key, _)| key).collect();
-    if changed.is_empty() && reads.foreign.is_none() {
+    let columns_changed = reads.tables.values().any(|table| window.columns_changed(table));
+    if changed.is_empty() && reads.foreign.is_none() && !columns_changed {
         return Ok(Plan::Nothing);
+    }
+    if let Some(table) = reads.tables.values().find(|table| window.columns_changed(table)) {
+        return Err(Whole::Meaning(format!("columns of {table} changed")));
     }
     let drivers = query.drivers();
     if let Some(what) = query.broken_by() {
@@ -137,7 +144,9 @@ fn deltas(query: Query, candidates: &BTreeSet<usize>, window: &Window<'_>) -> Re
     }
     let is_changed = |at: &usize| has_new.get(&number(&query, *at)) == Some(&true);
     let changed: BTreeSet<usize> = candidates.iter().copied().filter(is_changed).collect();
-    let terms = query.terms(&changed);
+    let Some(terms) = query.terms(&changed) else {
+        return Err(Whole::Meaning("changes on both sides of a join that cannot be told apart".into()));
+    };
     let befores: BTreeSet<usize> = terms.iter().flat_map(|term| &term.befores).map(|&at| number(&query, at)).collect();
     for at in befores {
         if let Some(table) = query.table(at) {

@@ -204,13 +204,15 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
     let (connection, target) = (&session.connection, planned.target());
     let mut steps = Steps::begin();
     let read_snapshot = current_snapshot(connection, &session.lake)?;
+    let source = source(context, planned, attempt, read_snapshot)?;
     let scope = CursorScope {
         table: &target.qualified(&session.lake),
-        is_backfill: task.decision.run_type == RunType::Backfill,
+        // What was appended once is not added again, so the whole query has to give everything.
+        is_backfill: task.decision.run_type == RunType::Backfill || (model.kind == Kind::Append && !source.partial),
+        is_kept: task.decision.reason == Reason::Kept,
         last_run: task.last.as_ref().map_or("", |last| &last.end_time),
     };
     set_cursor(connection, model.incremental.as_ref(), &scope)?;
-    let source = source(context, planned, attempt, read_snapshot)?;
     let failed = |error| statement_error(planned, error, source.own_text);
     let result =
         build_result(connection, target, &source.sql, source.rows).map_err(|error| refused(&source, error, failed))?;

@@ -3,7 +3,7 @@
 use engine::{EngineParser, LakeFacts, Rows};
 use model::SqlParser;
 use plan::{LastCommit, Names, Resolved};
-use query::{Catalog, Functions, Relation, column_lineage, renamed_columns};
+use query::{Catalog, Functions, Relation, column_lineage, in_schema, renamed_columns};
 use types::{Column, ColumnLineage, Target};
 
 use crate::Session;
@@ -38,9 +38,10 @@ impl Catalog for LineageScope<'_> {
         let key = name.to_lowercase();
         let known = match (self.facts.views.get(&key), self.facts.tables.get(&key)) {
             (Some(view), _) => {
-                let (schema, table) = name.split_once('.').unwrap_or(("main", &name));
                 let tree = EngineParser(&self.session.connection).trees(&[&view.sql]).pop().and_then(Result::ok);
-                let columns = self.columns(&Target::new(schema, table));
+                let tree =
+                    tree.map(|tree| in_schema(&tree, &view.schema, &|schema, name| self.names.has(schema, name)));
+                let columns = self.columns(&Target::new(&view.schema, &view.name));
                 columns.zip(tree).map(|(columns, tree)| Relation::View { name, columns, tree })
             }
             (None, Some(table)) => {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use engine::{EngineError, EngineParser, LakeFacts, Value};
 use model::{Code, Finding, Model, Rule, SqlParser, SyntaxTree, TreeError, called_functions, definition_hash};
 use plan::{DependencyState, LastCommit, ModelFacts, Names, decide, depends_on, order};
-use types::{Decision, Target, literal};
+use types::{Decision, Target, dotted, literal};
 
 use crate::{RunError, Session};
 
@@ -166,12 +166,12 @@ fn syntax_finding(model: &Model, tree: &Result<SyntaxTree, TreeError>) -> Option
 }
 
 fn known_names(session: &Session, facts: &LakeFacts, targets: &[Target]) -> Names {
-    let tables = facts.tables.iter().map(|(key, table)| (key.clone(), format!("{}.{}", table.schema, table.name)));
+    let tables = facts.tables.iter().map(|(key, table)| (key.clone(), dotted(&table.schema, &table.name)));
     let models = targets.iter().map(|target| (target.key(), target.to_string()));
     Names {
         lake: session.lake.clone(),
         tables: tables.chain(models).collect(),
-        views: facts.views.iter().map(|(key, view)| (key.clone(), view.sql.clone())).collect(),
+        views: facts.views.iter().map(|(key, view)| (key.clone(), (view.schema.clone(), view.sql.clone()))).collect(),
         catalogs: session.catalogs.iter().map(|name| name.to_lowercase()).collect(),
         macros: BTreeMap::new(),
     }

@@ -1,12 +1,12 @@
 //! What an incremental run of `append` and `merge` reads: what is new in its sources where that gives the
 //! right rows, else everything (chapter 02 §4).
 
-use engine::{EngineError, EngineParser, LakeFacts};
+use engine::{EngineError, EngineParser, LakeFacts, LakeView};
 use feed::{TempNames, Window};
 use materialize::ResultRows;
 use model::{SyntaxTree, TreeError};
 use plan::{Names, Resolved};
-use query::{Functions, LakeTable, Named, Query, Term, same_meaning};
+use query::{Functions, LakeTable, Named, Query, Term, in_schema, same_meaning};
 use types::{Kind, Reason, Target};
 
 use crate::Session;
@@ -114,6 +114,9 @@ impl Reader<'_> {
         let known =
             KnownNames { reader: self, columns: needs_columns(&tree, functions) || !self.facts.views.is_empty() };
         let query = Query::read(&tree, &known, functions);
+        if let Some(name) = query.unknown() {
+            return Err(Whole::Unreadable(format!("{name} is not known in the lake")));
+        }
         let reads = Reads::of(self, &query);
         let tables: Vec<&Target> = reads.tables.values().collect();
         let session = self.session;
@@ -183,12 +186,20 @@ struct KnownNames<'a> {
 
 impl KnownNames<'_> {
     fn columns(&self, target: &Target) -> Vec<String> {
-        if !self.columns {
-            return Vec::new();
-        }
         let session = self.reader.session;
         let sql = format!("SELECT column_name FROM (DESCRIBE {})", target.qualified(&session.lake));
         session.connection.query(&sql).map(text_column).unwrap_or_default()
+    }
+
+    fn view(&self, view: &LakeView) -> Named {
+        let names = self.reader.names;
+        let Ok(tree) = EngineParser(&self.reader.session.connection).complete_tree(&view.sql) else {
+            return Named::Unknown;
+        };
+        let tree = in_schema(&tree, &view.schema, &|schema, name| names.has(schema, name));
+        let target = Target::new(&view.schema, &view.name);
+        let columns = if view.renames { self.columns(&target) } else { Vec::new() };
+        Named::View { tree, columns }
     }
 }
 
@@ -199,17 +210,14 @@ impl query::Names for KnownNames<'_> {
             return Named::Foreign;
         };
         let key = name.to_lowercase();
-        if let Some(view) = facts.views.get(&key) {
-            let tree = EngineParser(&self.reader.session.connection).complete_tree(&view.sql);
-            return tree.map_or(Named::Foreign, Named::View);
-        }
-        match facts.tables.get(&key) {
-            Some(table) => {
+        match (facts.views.get(&key), facts.tables.get(&key)) {
+            (Some(view), _) => self.view(view),
+            (None, Some(table)) => {
                 let target = Target::new(&table.schema, &table.name);
-                let columns = self.columns(&target);
+                let columns = if self.columns { self.columns(&target) } else { Vec::new() };
                 Named::Table(LakeTable { target, columns })
             }
-            None => Named::Foreign,
+            (None, None) => Named::Unknown,
         }
     }
 

@@ -12,6 +12,12 @@ pub fn quote(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
+/// `schema.name` as people write it; a part that holds a point is quoted, so that no two tables share a text.
+pub fn dotted(schema: &str, name: &str) -> String {
+    let part = |part: &str| if part.contains(['.', '"']) { quote(part) } else { part.to_owned() };
+    format!("{}.{}", part(schema), part(name))
+}
+
 /// `text` as a single-quoted SQL string literal.
 pub fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))

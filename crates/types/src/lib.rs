@@ -14,7 +14,7 @@ mod target;
 pub use code::Code;
 pub use commit::{Column, ColumnLineage, CommitInfo, LineageSource, Step, StepStatus, Transformation};
 pub use diagnose::Diagnose;
-pub use ident::{hex, is_identifier, literal, quote};
+pub use ident::{dotted, hex, is_identifier, literal, quote};
 pub use kind::Kind;
 pub use place::Place;
 pub use run_type::{Decision, Reason, RunType};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::quote;
+use crate::{dotted, quote};
 
 /// `schema.name` of the table that a model writes. Case is kept, comparisons ignore it (see [`Target::key`]).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -42,6 +42,6 @@ impl Target {
 
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.schema, self.name)
+        f.write_str(&dotted(&self.schema, &self.name))
     }
 }

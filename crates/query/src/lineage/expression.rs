@@ -99,8 +99,8 @@ impl Reader<'_> {
     fn call(&self, node: &Value, name: &str, mut sources: Sources, site: Site<'_>) -> Sources {
         let is_aggregate = self.functions.is_aggregate(name);
         let counts_rows = name == "count_star" || (name == "count" && list(node, "children").is_empty());
-        if counts_rows || (is_aggregate && list(node, "children").is_empty()) {
-            // A macro without arguments may count them, or read something else.
+        if counts_rows || (is_aggregate && sources.is_of_nothing()) {
+            // It counts them, as `count(1)` does, or is made from a column that is not known.
             let rows = Sources::rows(&site.scope.from.tables);
             let rows = if counts_rows { rows } else { rows.unlisted() };
             sources = [rows, sources].into_iter().collect();

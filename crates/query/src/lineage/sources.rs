@@ -83,6 +83,11 @@ impl Sources {
         Self { listed: Vec::new(), ..self }
     }
 
+    /// Whether no table is known to have a part in it.
+    pub(super) fn is_of_nothing(&self) -> bool {
+        self.tables.is_empty()
+    }
+
     pub(super) fn is_unlisted(&self) -> bool {
         self.listed.is_empty()
     }
