@@ -83,17 +83,26 @@ impl LakeFacts {
     /// `metadata` is the database and schema in which the lake's own tables are, quoted.
     pub fn read(connection: &Connection, lake: &str, metadata: &str) -> Result<Self, EngineError> {
         let mut facts = Self { lake: lake.to_owned(), metadata: metadata.to_owned(), ..Self::default() };
-        facts.refresh(connection)?;
-        if facts.tables.contains_key(&format!("main.{TARGET_REGISTRY}")) {
+        // All at one moment, and without looking for the newest snapshot for each query.
+        connection.execute("BEGIN")?;
+        let read = facts.read_all(connection);
+        connection.execute(if read.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
+        read.map(|()| facts)
+    }
+
+    fn read_all(&mut self, connection: &Connection) -> Result<(), EngineError> {
+        self.refresh(connection)?;
+        let lake = &self.lake;
+        if self.tables.contains_key(&format!("main.{TARGET_REGISTRY}")) {
             let sql = format!("SELECT target, commit_info FROM {}.main.{}", quote(lake), quote(TARGET_REGISTRY));
             for row in connection.query(&sql)?.into_values() {
                 let [Value::Text(target), commit_info] = &row[..] else { return Err(unexpected("a registry row")) };
                 // Without its JSON the record is there but unreadable: the model fails, it is no first run.
                 let commit_info = commit_info.as_text().unwrap_or_default().to_owned();
-                facts.commits.insert(target.to_lowercase(), RegistryRow { target: target.clone(), commit_info });
+                self.commits.insert(target.to_lowercase(), RegistryRow { target: target.clone(), commit_info });
             }
         }
-        Ok(facts)
+        Ok(())
     }
 
     /// Reads tables, views and changes again, after commits; the registry is kept up by the one who commits.

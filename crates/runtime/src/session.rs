@@ -52,8 +52,10 @@ impl Session {
         connection.execute(FUNCTIONS)?;
         let lake = attach_lake(&connection, &config.catalog)?;
         load_macros(&connection, &lake, &config.macros)?;
-        connection.execute(&snapshot_variables(&lake))?;
-        connection.execute(&format!("SET search_path = '{}.main,memory.main'", quote(&lake)))?;
+        // One transaction: each of its own would look for the newest snapshot again, at a cost that grows with
+        // their number.
+        let search_path = format!("SET search_path = '{}.main,memory.main';", quote(&lake));
+        connection.execute(&format!("BEGIN; {} {search_path} COMMIT", snapshot_variables(&lake)))?;
         run_optional(&connection, &[&config.schemas])?;
         for file in [&config.constants, &config.global].into_iter().flatten() {
             run_file(&connection, &file.with_catalog(&lake))?;

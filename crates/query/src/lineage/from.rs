@@ -142,15 +142,14 @@ impl From {
         let hidden = self.members(name).next().is_none();
         let (from_left, from_right) = (self.sources_of(name), right.sources_of(name));
         let sources = match join_type {
-            "LEFT" => from_left,
             "RIGHT" => from_right,
             "FULL" | "OUTER" => {
                 let known = !from_left.is_unlisted() && !from_right.is_unlisted();
                 let both = [from_left, from_right].into_iter().collect::<Sources>().after(Step::Conditional);
                 if known { both } else { both.unlisted() }
             }
-            // They are equal.
-            _ => [from_left, from_right.unlisted()].into_iter().collect(),
+            // The left one's, as the engine takes it.
+            _ => from_left,
         };
         Merged { name: name.to_owned(), members, sources, hidden }
     }
