@@ -9,6 +9,7 @@ mod history;
 mod incremental;
 mod measure;
 mod no_op;
+mod scale;
 mod workspace;
 
 use std::path::Path;
@@ -17,11 +18,12 @@ use measure::Figure;
 
 type Measure = fn(&Path) -> Figure;
 
-const FIGURES: [(&str, Measure); 6] = [
+const FIGURES: [(&str, Measure); 7] = [
     ("first run", first_run::figure),
     ("no-op size", no_op::over_table_size),
     ("no-op models", no_op::over_models),
     ("no-op history", history::figure),
+    ("scale", scale::figure),
     ("incremental append", incremental::append),
     ("incremental merge", incremental::merge),
 ];

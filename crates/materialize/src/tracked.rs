@@ -33,14 +33,17 @@ fn hashed_statement(result: &ModelResult, keys: &[String]) -> String {
     };
     let row = if data.is_empty() { "''".to_owned() } else { data.iter().map(value).collect::<Vec<_>>().join(" || ") };
     let keys = key_identities(result, keys, "");
+    let aliased: Vec<String> = keys.iter().enumerate().map(|(at, key)| format!("{key} AS __ondatra_k{at}")).collect();
+    let names: Vec<String> = (0..keys.len()).map(|at| format!("__ondatra_k{at}")).collect();
+    let (aliased, names) = (aliased.join(", "), names.join(", "));
+    // Grouped and joined: a window would sort each group once for every row of it.
     format!(
-        "WITH stored AS (SELECT {} FROM {}), hashed AS (SELECT *, sha256({row}) AS __ondatra_row FROM stored) \
-         SELECT * EXCLUDE (__ondatra_row), \
-         sha256(string_agg(__ondatra_row, '' ORDER BY __ondatra_row) OVER (PARTITION BY {})) AS {} FROM hashed",
+        "WITH stored AS (SELECT {} FROM {}), hashed AS (SELECT *, sha256({row}) AS __ondatra_row, {aliased} FROM stored), \
+         groups AS (SELECT {names}, sha256(string_agg(__ondatra_row, '' ORDER BY __ondatra_row)) AS {hash} FROM hashed GROUP BY ALL) \
+         SELECT hashed.* EXCLUDE (__ondatra_row, {names}), {hash} FROM hashed JOIN groups USING ({names})",
         select_list(&result.columns),
         result.table(),
-        keys.join(", "),
-        quote(CONTENT_HASH)
+        hash = quote(CONTENT_HASH)
     )
 }
 
