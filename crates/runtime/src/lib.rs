@@ -22,9 +22,12 @@ mod pins;
 mod planning;
 mod project_models;
 mod reading;
+mod record;
+mod requirements;
 mod run;
 mod session;
 mod spill;
+mod task;
 mod variables;
 
 pub use cancellation::Cancellation;

@@ -25,6 +25,17 @@ pub(crate) enum Read {
     Keep { since: Option<i64> },
 }
 
+/// Why an attempt with a delta failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Fallback {
+    /// A statement that reads the changes failed.
+    Unreadable(String),
+    /// The rewritten query was refused.
+    Refused(String),
+    /// The table has to be written as a whole.
+    NeedsWhole,
+}
+
 /// The text that is run for a model, and what to say about it.
 pub(crate) struct Source {
     pub sql: String,
@@ -53,6 +64,24 @@ impl Source {
             warning: None,
             temp: Vec::new(),
         }
+    }
+
+    /// The model's own query, after a delta failed; nothing, if rows were to be kept.
+    pub(crate) fn after(fallback: &Fallback, planned: &PlannedModel, read: Read) -> Self {
+        let (reason, warning) = match (fallback, read) {
+            (Fallback::Unreadable(cause) | Fallback::Refused(cause), Read::Keep { .. }) => {
+                return Self::kept(planned, cause);
+            }
+            (Fallback::Unreadable(cause), _) => {
+                ("changes cannot be read", Some(format!("CDC failed, using full query: {cause}")))
+            }
+            (Fallback::Refused(cause), _) => {
+                let warning = format!("CDC query failed ({cause}), retrying with full query");
+                ("the rewritten query was refused", Some(warning))
+            }
+            (Fallback::NeedsWhole, _) => ("the table is written anew", None),
+        };
+        Self { reason: Some(Reason::FullQuery(reason.into())), warning, ..Self::whole(planned) }
     }
 
     /// Nothing is added to rows that were to be kept.
@@ -125,10 +154,22 @@ impl Reader<'_> {
         if let Some(view) = reads.views.iter().find(|(_, view_since)| *view_since > since) {
             return Err(Whole::Meaning(format!("view {} changed", view.0)));
         }
+        if !reads.views.is_empty() && self.views_changed()? {
+            return Err(Whole::Meaning("a view changed".into()));
+        }
         match self.planned.model.kind {
             Kind::Append => plan_append(query, &reads, &window),
             _ => plan_merge(query, &reads, &window),
         }
+    }
+
+    /// Whether another tool changed a view since the facts were read: what is known of views is too old then.
+    fn views_changed(&self) -> Result<bool, EngineError> {
+        let (metadata, newest) = (&self.session.metadata, self.facts.newest());
+        let sql = format!(
+            "SELECT count(*) FROM {metadata}.ducklake_view WHERE begin_snapshot > {newest} OR end_snapshot > {newest}"
+        );
+        Ok(self.session.connection.query_value(&sql)?.as_i64() != Some(0))
     }
 
     fn written(&self, plan: Plan) -> Result<Source, Whole> {

@@ -11,11 +11,12 @@ use plan::Cycle;
 use project::{Environment, check_state_key, find_model_files, read_config};
 use types::{Code, Decision, Reason, RunType, Target};
 
-use crate::execute::{RunContext, Task, execute};
+use crate::execute::{RunContext, execute};
 use crate::functions::KnownFunctions;
 use crate::git::git_info;
 use crate::not_yet::check_supported;
 use crate::planning::{Planned, PlannedModel, decide_run, last_commit, plan_models, sort};
+use crate::task::Task;
 use crate::{
     Cancellation, ModelOutcome, Observer, ProjectLock, RunError, RunSummary, Session, SessionOptions, Status,
     load_models, select_model,
