@@ -45,7 +45,7 @@ bench: engine ## measure (crates/bench)
 	cargo run --release -p bench
 
 soak: engine ## run the long tests: faults, crashes, random histories
-	$(if $(HAS_NEXTEST),ONDATRA_SOAK=1 cargo nextest run --workspace --release soak,ONDATRA_SOAK=1 cargo test --workspace --release soak)
+	$(if $(HAS_NEXTEST),ONDATRA_SOAK=1 cargo nextest run --workspace --release --no-fail-fast soak,ONDATRA_SOAK=1 cargo test --workspace --release --no-fail-fast soak)
 
 docs: engine ## build the API documentation, warnings are errors
 	RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps

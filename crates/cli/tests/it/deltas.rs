@@ -96,7 +96,11 @@ const SHAPES: &[Shape] = &[
         select: "WITH o AS (SELECT 1 AS nothing) SELECT ext.w.id FROM ext.w, o",
         adds: &["SELECT id FROM {new_o} WHERE v IS NOT NULL"],
     },
-    Shape { name: "downstream", select: "SELECT id, v FROM m.copied", adds: &["SELECT id, v FROM {new_o}"] },
+    Shape {
+        name: "downstream",
+        select: "SELECT id, v FROM m.copied",
+        adds: &["SELECT id, v FROM ext.o EXCEPT ALL SELECT id, v FROM memory.main.then_o"],
+    },
 ];
 
 /// Merge models over `ext.u`, whose ids are unique: after a run each key of the query has the query's row.
@@ -133,15 +137,23 @@ fn models(project: &Project, lake: &Lake) {
     for shape in SHAPES {
         project.model(&format!("m/{}", shape.name), &format!("-- @kind: append\n{}", shape.select));
     }
+    merges(project, 0);
+}
+
+fn merges(project: &Project, edit: usize) {
     for (name, select) in MERGES {
+        let select =
+            if edit == 0 { (*select).to_owned() } else { format!("SELECT * FROM ({select}) WHERE {edit} = {edit}") };
         project.model(&format!("g/{name}"), &format!("-- @kind: merge\n-- @unique_key: id\n{select}"));
     }
 }
 
 fn change(random: &mut Random, inlining: bool) -> String {
     let (n, k) = (random.below(7), ["1", "2", "3", "NULL"][random.below(4)]);
-    match random.below(14) {
-        0 | 1 => format!("INSERT INTO ext.o VALUES ({n}, {k}, 'v{n}'), ({n}, {k}, 'v{n}')"),
+    match random.below(16) {
+        14 => "ALTER TABLE ext.o ADD COLUMN IF NOT EXISTS extra INTEGER DEFAULT 7".into(),
+        15 => "ALTER TABLE ext.o DROP COLUMN IF EXISTS extra".into(),
+        0 | 1 => format!("INSERT INTO ext.o (id, k, v) VALUES ({n}, {k}, 'v{n}'), ({n}, {k}, 'v{n}')"),
         2 => format!("INSERT INTO ext.c VALUES ({k}, 'c{n}')"),
         3 => format!("INSERT INTO ext.i VALUES ({k}, {n}), ({}, 1)", n % 3),
         4 => format!("DELETE FROM ext.o WHERE id = {n}"),
@@ -163,8 +175,10 @@ fn filled(part: &str) -> String {
     let mut sql = part
         .replace("{sum_new_i}", &SUMMED.replace("{i}", "{new_i}"))
         .replace("{sum_i}", &SUMMED.replace("{i}", "ext.i"));
-    for (name, _) in SOURCES {
-        let (now, then) = (format!("FROM ext.{name}"), format!("FROM memory.main.then_{name}"));
+    for (name, columns) in SOURCES {
+        let columns: Vec<&str> = columns.split(", ").filter_map(|column| column.split(' ').next()).collect();
+        let select = |table: &str| format!("SELECT {} FROM {table}", columns.join(", "));
+        let (now, then) = (select(&format!("ext.{name}")), select(&format!("memory.main.then_{name}")));
         let new = format!("({now} EXCEPT ALL {then})");
         sql = sql.replace(&format!("{{old_{name}}}"), &format!("({now} EXCEPT ALL FROM {new})"));
         sql = sql.replace(&format!("{{new_{name}}}"), &new);
@@ -234,6 +248,17 @@ fn soak_deltas_follow_random_histories() {
             }
             expect(&lake, run == 0);
             remember(&lake);
+            if random.below(3) == 0 {
+                // The same rows by another text: a merge then reads everything.
+                merges(&project, run);
+            }
+            if random.below(4) == 0 {
+                let mut killed = project.command(&["run"]).stdout(std::process::Stdio::null()).spawn().unwrap();
+                std::thread::sleep(std::time::Duration::from_millis(100 + 37 * random.below(40) as u64));
+                killed.kill().unwrap();
+                killed.wait().unwrap();
+                log.push("killed run".into());
+            }
             log.push("run".into());
             project.run(&["run"]).success();
             assert_equal(&lake, &log);
