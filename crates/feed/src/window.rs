@@ -184,6 +184,11 @@ impl<'a> Window<'a> {
         self.method(table) != Method::Unchanged
     }
 
+    /// Whether nobody can tell what became of a table.
+    pub fn is_lost(&self, table: &Target) -> bool {
+        self.method(table) == Method::Lost
+    }
+
     /// Whether a table may have another list of columns than at `since`.
     pub fn columns_changed(&self, table: &Target) -> bool {
         self.ids.get(&table.key()).is_none_or(|ids| ids.columns_changed)

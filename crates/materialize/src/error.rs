@@ -55,12 +55,26 @@ pub enum MaterializeError {
         sample: Vec<String>,
     },
     /// A rebuild would lose rows that no query gives again.
-    #[error("{rows} rows would be dropped by a rebuild, for example: {}", sample.join("; "))]
+    #[error("{rows} rows would be dropped by a rebuild{because}, for example: {}", sample.join("; "))]
     RowsWouldBeDropped {
         /// Rows.
         rows: i64,
+        /// Why the table would be rebuilt, in brackets behind a blank; empty where the reason of the run says it.
+        because: String,
+        /// Whether the model is an `append`, which can go on without a rebuild.
+        append: bool,
         /// Some of them.
         sample: Vec<String>,
+    },
+    /// Rows are to be kept, but not the values of a column.
+    #[error("column `{column}`: {rows} values would be lost, {how}")]
+    ValuesWouldBeDropped {
+        /// Column of the table.
+        column: String,
+        /// Values that are not NULL.
+        rows: i64,
+        /// What would become of them.
+        how: String,
     },
     /// A partition that cannot be made from its column's type.
     #[error("@partitioned_by {term}: the column is {type_name}")]
@@ -117,7 +131,7 @@ impl Diagnose for MaterializeError {
         match self {
             Self::Query(error) | Self::Write(error) => error.code(),
             Self::KeyMissing { .. } | Self::KeyNull { .. } | Self::KeyRepeated { .. } => Code::Key,
-            Self::RowsWouldBeDropped { .. } => Code::RowsWouldBeDropped,
+            Self::RowsWouldBeDropped { .. } | Self::ValuesWouldBeDropped { .. } => Code::RowsWouldBeDropped,
             Self::Inexact { .. } | Self::UnsupportedType { .. } | Self::ReservedColumn { .. } | Self::NeedsWhole => {
                 Code::Sql
             }
@@ -135,11 +149,17 @@ impl Diagnose for MaterializeError {
             Self::KeyRepeated { key, .. } => format!(
                 "keep one row for each `{key}` in the model, for example QUALIFY row_number() OVER (PARTITION BY {key} ORDER BY …) = 1"
             ),
-            Self::RowsWouldBeDropped { .. } => {
-                "to rebuild the table all the same and lose them: run the model with --full-refresh; an append model \
-                 can also be run with --keep, which keeps every row and adds what is new since its last run"
+            Self::RowsWouldBeDropped { append: true, .. } => {
+                "run the model with --keep: every row stays, and what is new since its last run is added, as far as \
+                 that can be told; or with --full-refresh: the table is rebuilt, and these rows are lost"
                     .into()
             }
+            Self::RowsWouldBeDropped { .. } => {
+                "to rebuild the table all the same and lose them: run the model with --full-refresh".into()
+            }
+            Self::ValuesWouldBeDropped { column, .. } => format!(
+                "keep `{column}` in the model, for example as `NULL AS {column}`; or rebuild the table with --full-refresh"
+            ),
             Self::PartitionType { .. } => {
                 "year, month and day need a date or a timestamp, hour a timestamp: cast the column in the model".into()
             }

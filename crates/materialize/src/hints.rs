@@ -75,12 +75,10 @@ impl HintScope<'_> {
         let loses_one = stored.partitions.iter().any(|(_, column)| is_gone(column));
         if self.layout.partitioned_by.is_empty() {
             if !stored.partitions.is_empty() {
-                if loses_one {
-                    // The column cannot be dropped while the table is partitioned by it, and until the data
-                    // is written the table has to be partitioned by something: one bucket is nothing.
-                    let any = result.columns.first().map_or_else(String::new, |column| quote(&column.name));
-                    hints.before.push(self.alter(&format!("SET PARTITIONED BY (bucket(1, {any}))")));
-                }
+                // A column that the table is partitioned by cannot be dropped, and until the data is written
+                // the table has to be partitioned by something: one bucket is nothing.
+                let any = result.columns.first().map_or_else(String::new, |column| quote(&column.name));
+                hints.before.push(self.alter(&format!("SET PARTITIONED BY (bucket(1, {any}))")));
                 hints.after.push(self.alter("RESET PARTITIONED BY"));
             }
         } else if !same || loses_one {

@@ -17,6 +17,8 @@ pub(crate) struct LosslessScope<'a> {
     pub renames: &'a [(String, String)],
     /// Whether the table may hold closed versions.
     pub is_history: bool,
+    /// Whether the model is an `append`.
+    pub append: bool,
 }
 
 /// An error if the result lacks a row of the table, as multisets over the columns that both have. A value
@@ -77,5 +79,33 @@ pub(crate) fn check_lossless(
     let sample = format!("SELECT {shown}::VARCHAR FROM ({lost}) LIMIT {SAMPLE_MAX}");
     let sample = connection.query(&sample).map_err(MaterializeError::Write)?;
     let sample = sample.into_values().filter_map(|mut row| row.swap_remove(0).into_text()).collect();
-    Err(MaterializeError::RowsWouldBeDropped { rows, sample })
+    Err(MaterializeError::RowsWouldBeDropped { rows, sample, because: String::new(), append: scope.append })
+}
+
+/// An error if an evolution of a table whose rows are to be kept would lose values of theirs.
+pub(crate) fn check_values_kept(
+    connection: &Connection,
+    table: &str,
+    evolution: &Evolution,
+) -> Result<(), MaterializeError> {
+    let dropped = evolution
+        .dropped
+        .iter()
+        .map(|column| (&column.name, quote(&column.name), "the model does not give it any more".to_owned()));
+    let retyped = evolution.retyped.iter().map(|(column, type_name)| {
+        let old = evolution.renamed.iter().find(|(_, new)| *new == column.name).map_or(&column.name, |(old, _)| old);
+        let name = quote(old);
+        (
+            old,
+            format!("CASE WHEN TRY_CAST({name} AS {type_name}) IS NULL THEN {name} END"),
+            format!("which are no {type_name}"),
+        )
+    });
+    for (column, lost, how) in dropped.chain(retyped) {
+        let rows = count(connection, &format!("SELECT count({lost}) FROM {table}"))?;
+        if rows > 0 {
+            return Err(MaterializeError::ValuesWouldBeDropped { column: column.clone(), rows, how });
+        }
+    }
+    Ok(())
 }

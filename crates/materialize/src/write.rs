@@ -10,7 +10,7 @@ use crate::comments::{Comments, write_comments};
 use crate::evolution::Evolution;
 use crate::hints::{HintScope, Layout, check_layout};
 use crate::keys::{check_keys, check_present};
-use crate::lossless::{LosslessScope, check_lossless};
+use crate::lossless::{LosslessScope, check_lossless, check_values_kept};
 use crate::merge::merge;
 use crate::refill::{create, has_variant, refill};
 use crate::result::{ModelResult, columns_of};
@@ -46,6 +46,8 @@ pub enum KindWrite {
 pub enum Rebuild {
     /// The kind's own way: what it keeps is kept.
     No,
+    /// The same, and no value of a row that is there may be lost.
+    Never,
     /// As a whole, asked for or harmless for the kind.
     Yes,
     /// As a whole, but only if no row of the table is lost (chapter 02 §5.4).
@@ -151,10 +153,10 @@ pub fn write_model(connection: &Connection, request: &WriteRequest<'_>) -> Resul
             };
             match request.rebuild {
                 Rebuild::Yes => whole(connection, request, &result, Some(columns)),
-                Rebuild::No if is_whole => in_place(connection, request, &table, &result, columns),
+                Rebuild::No | Rebuild::Never if is_whole => in_place(connection, request, &table, &result, columns),
                 // What a tracked table holds is in its query's sources.
-                Rebuild::No if tracked => rebuilt(),
-                Rebuild::No | Rebuild::IfLossless => {
+                Rebuild::No | Rebuild::Never if tracked => rebuilt(),
+                Rebuild::No | Rebuild::Never | Rebuild::IfLossless => {
                     if request.partial {
                         return Err(MaterializeError::NeedsWhole);
                     }
@@ -164,7 +166,11 @@ pub fn write_model(connection: &Connection, request: &WriteRequest<'_>) -> Resul
                         &table,
                         columns,
                         &result,
-                        &LosslessScope { renames: request.renames, is_history },
+                        &LosslessScope {
+                            renames: request.renames,
+                            is_history,
+                            append: *request.kind == KindWrite::Append,
+                        },
                     )?;
                     rebuilt()
                 }
@@ -240,6 +246,9 @@ fn in_place(
     if matches!(request.kind, KindWrite::Tracked { .. }) && (!evolution.is_none() || has_variant(result)) {
         // Names and types are no part of the hashes, so every group may have changed.
         return whole(connection, request, result, Some(present));
+    }
+    if request.rebuild == Rebuild::Never {
+        check_values_kept(connection, table, &evolution)?;
     }
     let write = || -> Result<i64, EngineError> {
         let hints = hint_scope(connection, request, table).changes(&evolution, result)?;

@@ -13,8 +13,8 @@ pub(crate) struct CursorScope<'a> {
     pub table: &'a str,
     /// Whether the run was decided as a backfill: then the cursor starts anew.
     pub is_backfill: bool,
-    /// Whether the definition may have changed: a column that the table does not have yet has no cursor.
-    pub is_kept: bool,
+    /// The column of the table that holds the cursor, if it is another than the directive's.
+    pub column: Option<&'a str>,
     /// When the last run was committed; empty if there was none.
     pub last_run: &'a str,
 }
@@ -28,10 +28,10 @@ pub(crate) fn set_cursor(
     connection.execute(NO_CURSOR)?;
     let Some(incremental) = incremental else { return Ok(()) };
     let column = &incremental.column.value;
-    let newest = if scope.is_backfill || (scope.is_kept && !has_column(connection, scope.table, column)?) {
+    let newest = if scope.is_backfill {
         None
     } else {
-        let sql = format!("SELECT max({})::VARCHAR FROM {}", quote(column), scope.table);
+        let sql = format!("SELECT max({})::VARCHAR FROM {}", quote(scope.column.unwrap_or(column)), scope.table);
         connection.query_value(&sql)?.into_text()
     };
     let last_value = newest.unwrap_or_else(|| incremental.initial.clone());
@@ -45,7 +45,8 @@ pub(crate) fn set_cursor(
     ))
 }
 
-fn has_column(connection: &Connection, table: &str, column: &str) -> Result<bool, EngineError> {
+/// Whether a table has a column.
+pub(crate) fn has_column(connection: &Connection, table: &str, column: &str) -> Result<bool, EngineError> {
     let sql = format!(
         "SELECT count(*) FROM pragma_table_info({}) WHERE lower(name) = lower({})",
         literal(table),

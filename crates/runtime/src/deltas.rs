@@ -99,6 +99,9 @@ pub(crate) fn plan_merge(query: Query, reads: &Reads, window: &Window<'_>) -> Re
     if changed.is_empty() && reads.foreign.is_none() && !columns_changed {
         return Ok(Plan::Nothing);
     }
+    if let Some(table) = reads.tables.values().find(|table| window.is_lost(table)) {
+        return Err(lost(table));
+    }
     if let Some(table) = reads.tables.values().find(|table| window.columns_changed(table)) {
         return Err(Whole::Meaning(format!("columns of {table} changed")));
     }
@@ -125,6 +128,10 @@ pub(crate) fn plan_merge(query: Query, reads: &Reads, window: &Window<'_>) -> Re
     deltas(query, &drivers.tables, window)
 }
 
+fn lost(table: &Target) -> Whole {
+    Whole::Unreadable(format!("the snapshot at which {table} was read is gone"))
+}
+
 /// Finds the new rows of the candidates' tables, each table once.
 fn deltas(query: Query, candidates: &BTreeSet<usize>, window: &Window<'_>) -> Result<Plan, Whole> {
     let mut temp = Vec::new();
@@ -137,7 +144,7 @@ fn deltas(query: Query, candidates: &BTreeSet<usize>, window: &Window<'_>) -> Re
         let names = TempNames::new(number);
         let delta = window.delta(&table.target, &names)?;
         if delta.method == Method::Lost {
-            return Err(Whole::Unreadable(format!("the snapshot at which {} was read is gone", table.target)));
+            return Err(lost(&table.target));
         }
         temp.push(names);
         has_new.insert(number, delta.rows > 0);

@@ -8,9 +8,9 @@ use materialize::{
 };
 use plan::Names;
 use query::Functions;
-use types::{Decision, Kind, Reason, RunType};
+use types::{Code, Decision, Kind, Reason, RunType};
 
-use crate::cursor::{CursorScope, set_cursor};
+use crate::cursor::{CursorScope, has_column, set_cursor};
 use crate::functions::KnownFunctions;
 use crate::git::GitInfo;
 use crate::lineage::{LineageScope, renames};
@@ -138,11 +138,14 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
     let mut steps = Steps::begin();
     let read_snapshot = current_snapshot(connection, &session.lake)?;
     let source = source(context, planned, attempt, read_snapshot)?;
+    let lineage_scope =
+        LineageScope { session, names: context.names, functions: attempt.functions, facts: attempt.facts };
+    let kept_cursor = kept_cursor(task, planned, &lineage_scope)?;
     let scope = CursorScope {
         table: &target.qualified(&session.lake),
         // What was appended once is not added again, so the whole query has to give everything.
         is_backfill: task.decision.run_type == RunType::Backfill || (model.kind == Kind::Append && !source.partial),
-        is_kept: task.decision.reason == Reason::Kept,
+        column: kept_cursor.as_deref(),
         last_run: task.last.as_ref().map_or("", |last| &last.end_time),
     };
     set_cursor(connection, model.incremental.as_ref(), &scope)?;
@@ -155,8 +158,7 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
     for names in &source.temp {
         names.drop_statements().iter().try_for_each(|statement| connection.execute(statement))?;
     }
-    let scope = LineageScope { session, names: context.names, functions: attempt.functions, facts: attempt.facts };
-    let lineage = scope.of(planned, &result.columns);
+    let lineage = lineage_scope.of(planned, &result.columns);
     let renames = renames(task.last.as_ref(), &lineage, &result.columns);
     steps.done("query");
     let kind = kind_write(model);
@@ -178,7 +180,7 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
         description: model.description.as_deref(),
         docs: &model.columns,
     };
-    let written = write_model(connection, &request).map_err(failed)?;
+    let written = write_model(connection, &request).map_err(|error| failed(with_cause(error, &source)))?;
     steps.done("write");
     let mut decided = task.decision.clone();
     decided.reason = source.reason.unwrap_or(decided.reason);
@@ -208,6 +210,43 @@ fn source(
         }
         _ => error.into(),
     })
+}
+
+/// The column of the table that holds the cursor, where the definition may have changed under rows that are
+/// kept: a cursor that started anew would add them a second time.
+fn kept_cursor(task: &Task, planned: &PlannedModel, lineage: &LineageScope<'_>) -> Result<Option<String>, RunError> {
+    let Some(incremental) = planned.model.incremental.as_ref().filter(|_| task.decision.reason == Reason::Kept) else {
+        return Ok(None);
+    };
+    let cursor = &incremental.column;
+    let table = planned.target().qualified(&lineage.session.lake);
+    let has = |column: &str| has_column(&lineage.session.connection, &table, column);
+    if has(&cursor.value)? {
+        return Ok(Some(cursor.value.clone()));
+    }
+    let renamed = renames(task.last.as_ref(), &lineage.of(planned, &[]), &[]);
+    match renamed.into_iter().find(|(_, new)| new.eq_ignore_ascii_case(&cursor.value)) {
+        Some((old, _)) if has(&old)? => Ok(Some(old)),
+        _ => Err(RunError::Refused {
+            code: Code::RowsWouldBeDropped,
+            message: format!("the table has no column `{}`, from which to read how far it has come", cursor.value),
+            help:
+                "with --keep the cursor must be a column that the table has, or one of its columns under another name"
+                    .into(),
+            place: Box::new(planned.model.place(cursor.span.clone())),
+        }),
+    }
+}
+
+/// Rows that would be lost are told with the reason for which the table would be rebuilt.
+fn with_cause(error: MaterializeError, source: &Source) -> MaterializeError {
+    let reason = source.reason.as_ref().map(ToString::to_string);
+    match (error, source.warning.clone().or(reason)) {
+        (MaterializeError::RowsWouldBeDropped { rows, sample, append, .. }, Some(why)) => {
+            MaterializeError::RowsWouldBeDropped { rows, sample, append, because: format!(" ({why})") }
+        }
+        (error, _) => error,
+    }
 }
 
 /// A rewritten query that the engine refuses is no fault of the user's: the whole query shows whether there

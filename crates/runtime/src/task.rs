@@ -33,7 +33,7 @@ impl Task {
         };
         let rebuild = match (kind, last_kind) {
             _ if decision.reason == Reason::FullRefresh => Rebuild::Yes,
-            _ if decision.reason == Reason::Kept => Rebuild::No,
+            _ if decision.reason == Reason::Kept => Rebuild::Never,
             (Kind::Table, None | Some(Kind::Table | Kind::Tracked)) => Rebuild::No,
             // What these kinds hold is in their query's sources.
             (Kind::Tracked, Some(Kind::Tracked)) if decision.run_type != RunType::Backfill => Rebuild::No,

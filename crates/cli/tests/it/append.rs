@@ -162,7 +162,13 @@ fn what_a_delta_cannot_stand_in_for_rebuilds_without_loss_or_stops() {
     expect(&project, 3, "incremental run, full query: FULL JOIN", "1,a\n2,b\n3,c\n");
     lake.execute("UPDATE ext.c SET name = 'B' WHERE cust = 2");
     let output = project.run(&["run", "m.x"]).failure(1);
-    assert!(output.stderr.contains("1 rows would be dropped by a rebuild, for example: 2, b"), "{}", output.stderr);
+    assert!(
+        output.stderr.contains(
+            "1 rows would be dropped by a rebuild (incremental run, full query: FULL JOIN), for example: 2, b"
+        ),
+        "{}",
+        output.stderr
+    );
     assert_eq!(project.rows("FROM m.x ORDER BY ALL"), "1,a\n2,b\n3,c\n");
 }
 
@@ -251,7 +257,8 @@ fn a_lost_snapshot_rebuilds_without_loss_or_stops_and_keep_goes_on() {
     lake.execute("DELETE FROM ext.o WHERE id = 1");
     lake.execute(expire);
     let output = project.run(&["run", "m.x"]).failure(1);
-    assert!(output.stderr.contains("1 rows would be dropped"), "{}", output.stderr);
+    let expected = "1 rows would be dropped by a rebuild (CDC failed, using full query: the snapshot at which ext.o was read is gone)";
+    assert!(output.stderr.contains(expected), "{}", output.stderr);
     let output = project.run(&["run", "m.x", "--keep"]).success().stdout;
     assert!(output.contains("(append, incremental, 0 rows") && output.contains("— kept)"), "{output}");
     assert!(output.contains("WARN: kept, and nothing added"), "{output}");
@@ -300,4 +307,44 @@ fn the_cursor_moves_with_the_commits() {
     project.model("m/x", &format!("{APPEND}\n-- @incremental: nope\nSELECT id FROM ext.o"));
     let output = project.run(&["run", "m.x"]).failure(1);
     assert!(output.stderr.contains("@incremental column \"nope\" is not in the model output"), "{}", output.stderr);
+}
+
+#[test]
+fn keep_keeps_values_too() {
+    let (project, lake) = over(APPEND, "SELECT id, v::VARCHAR || 'x' AS v FROM ext.o");
+    lake.execute("TRUNCATE ext.o");
+    for (select, expected) in [
+        (
+            "SELECT id, upper(v::VARCHAR) AS w FROM ext.o",
+            "column `v`: 2 values would be lost, the model does not give it any more",
+        ),
+        ("SELECT id, v FROM ext.o", "column `v`: 2 values would be lost, which are no INTEGER"),
+    ] {
+        project.model("m/x", &format!("{APPEND}\n{select}"));
+        let output = project.run(&["run", "m.x", "--keep"]).failure(1);
+        assert!(output.stderr.contains(expected), "{}", output.stderr);
+        assert_eq!(project.rows("FROM m.x ORDER BY ALL"), "1,10x\n2,20x\n");
+    }
+    let header = format!("{APPEND}\n-- @incremental: at_v");
+    project.model("m/x", &format!("{header}\nSELECT id, v::VARCHAR AS v, v + 1 AS at_v FROM ext.o"));
+    let output = project.run(&["run", "m.x", "--keep"]).failure(1);
+    assert!(
+        output.stderr.contains("the table has no column `at_v`, from which to read how far it has come"),
+        "{}",
+        output.stderr
+    );
+}
+
+#[test]
+fn a_merge_that_lost_its_snapshot_says_so() {
+    let (project, lake) = over(MERGE, "SELECT id, v FROM ext.o");
+    lake.execute("UPDATE ext.o SET v = 5 WHERE id = 1");
+    lake.execute("CALL ducklake_expire_snapshots('lake', older_than => now() + INTERVAL 1 DAY)");
+    let output = run(&project);
+    assert!(output.contains("full query: changes cannot be read"), "{output}");
+    assert!(
+        output.contains("WARN: CDC failed, using full query: the snapshot at which ext.o was read is gone"),
+        "{output}"
+    );
+    assert_eq!(project.rows("FROM m.x ORDER BY ALL"), "1,5\n2,20\n");
 }

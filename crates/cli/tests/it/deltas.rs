@@ -229,14 +229,14 @@ fn assert_equal(lake: &Lake, log: &[String]) {
 #[test]
 fn soak_deltas_follow_random_histories() {
     let mut random = Random(0xde17a);
-    let rounds = if std::env::var_os("ONDATRA_SOAK").is_some() { 40 } else { 2 };
+    let (rounds, runs) = if std::env::var_os("ONDATRA_SOAK").is_some() { (40, 6) } else { (2, 4) };
     for round in 0..rounds {
         let inlining = round % 2 == 1;
         let project = project();
         let lake = Lake::open_inlining(&project, if inlining { 10 } else { 0 });
         models(&project, &lake);
         let mut log = Vec::new();
-        for run in 0..6 {
+        for run in 0..runs {
             for _ in 0..random.below(4) {
                 let statement = change(&mut random, inlining);
                 lake.execute(&statement);
