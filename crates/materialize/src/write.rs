@@ -144,7 +144,7 @@ pub fn write_model(connection: &Connection, request: &WriteRequest<'_>) -> Resul
     let written = match &present {
         None => whole(connection, request, &result, None),
         Some(columns) => {
-            let retyped_key = retyped_key(request.kind, columns, &result);
+            let retyped_key = retyped_key(request, columns, &result);
             let is_whole = has_own_columns(request.kind, columns) && retyped_key.is_none();
             let tracked = matches!(request.kind, KindWrite::Tracked { .. });
             let rebuilt = || {
@@ -282,17 +282,17 @@ fn has_own_columns(kind: &KindWrite, present: &[Column]) -> bool {
     kind.own_columns().iter().all(|own| present.iter().any(|column| column.name == *own))
 }
 
-fn retyped_key(kind: &KindWrite, present: &[Column], result: &ModelResult) -> Option<RetypedKey> {
-    let stored = result.stored_columns();
-    kind.keys().iter().find_map(|key| {
-        let type_in = |columns: &[Column]| {
-            columns.iter().find(|column| column.name.eq_ignore_ascii_case(key)).map(|column| column.type_name.clone())
-        };
-        let new = type_in(&stored)?;
+fn retyped_key(request: &WriteRequest<'_>, present: &[Column], result: &ModelResult) -> Option<RetypedKey> {
+    let evolution = Evolution::between(present, &result.stored_columns(), request.renames);
+    let retyped = |key: &String| {
+        let named = |column: &Column| column.name.eq_ignore_ascii_case(key);
         // A key that the table does not have yet is compared with nothing either.
-        let old = type_in(present).unwrap_or_else(|| "nothing".into());
-        (old != new).then(|| RetypedKey { key: key.clone(), old, new })
-    })
+        let added = evolution.added.iter().find(|column| named(column)).map(|column| ("nothing", &column.type_name));
+        let other = evolution.retyped.iter().find(|(column, _)| named(column));
+        let (old, new) = added.or_else(|| other.map(|(column, new)| (column.type_name.as_str(), new)))?;
+        Some(RetypedKey { key: key.clone(), old: old.to_owned(), new: new.clone() })
+    };
+    request.kind.keys().iter().find_map(retyped)
 }
 
 /// The columns of the table; `None` if there is no such table. DESCRIBE of a table that is not there would

@@ -170,7 +170,7 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
         kind: &kind,
         last_kind: task.last_kind,
         // What was appended once is never appended again.
-        rebuild: if whole_append { Rebuild::IfLossless } else { task.rebuild },
+        rebuild: if whole_append { Rebuild::IfLossless } else { task.rebuild_after(&renames, model) },
         read_snapshot,
         result: &result,
         partial: source.partial,

@@ -51,6 +51,18 @@ impl Task {
         };
         Self { decision, last_kind, rebuild, read, last }
     }
+
+    /// The rebuild, once it is known which columns come under another name: a renamed key is the same key.
+    pub(crate) fn rebuild_after(&self, renames: &[(String, String)], model: &Model) -> Rebuild {
+        let now = |old: &String| {
+            let pair = renames.iter().find(|(from, _)| from.eq_ignore_ascii_case(old));
+            pair.map_or(old, |(_, to)| to).to_lowercase()
+        };
+        let by_key = matches!(model.kind, Kind::Merge | Kind::Scd2) && self.last_kind == Some(model.kind);
+        let keys: Vec<String> = key_columns(model).iter().map(|key| key.to_lowercase()).collect();
+        let same = self.last.as_ref().is_some_and(|last| last.keys.iter().map(now).eq(keys));
+        if by_key && same && self.rebuild == Rebuild::IfLossless { Rebuild::No } else { self.rebuild }
+    }
 }
 
 /// The key columns that the model's kind uses.

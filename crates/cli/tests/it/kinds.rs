@@ -398,3 +398,19 @@ fn keys_are_what_the_lake_stores_and_groups_what_they_are() {
         assert_eq!(project.rows(&format!("SELECT variant_typeof(v) FROM m.x {current}")), "VARCHAR\n", "{header}");
     }
 }
+
+#[test]
+fn a_renamed_key_is_the_same_key() {
+    for header in [MERGE, SCD2] {
+        let (project, lake) = over(header, "SELECT id, v FROM ext.t");
+        run(&project);
+        lake.execute("DELETE FROM ext.t WHERE id = 1; UPDATE ext.t SET v = 'B' WHERE id = 2");
+        let renamed = header.to_lowercase().replace("@unique_key: id", "@unique_key: key");
+        project.model("m/x", &format!("{renamed}\nSELECT id AS key, v FROM ext.t"));
+        let output = run(&project);
+        assert!(output.contains("schema evolution: renamed id → key"), "{output}");
+        let current = if header == SCD2 { " WHERE is_current" } else { "" };
+        let expected = if header == SCD2 { "2,B\n" } else { "1,a\n2,B\n" };
+        assert_eq!(project.rows(&format!("SELECT key, v FROM m.x{current} ORDER BY key")), expected, "{header}");
+    }
+}
