@@ -65,14 +65,16 @@ fn rows_without_a_partner_are_told_from_rows_whose_partner_is_new() {
         "SELECT o.k, count(*) AS n, sum(i.qty)::INT AS s FROM raw.i i RIGHT JOIN raw.o o ON i.k = o.k GROUP BY o.k";
     let both = "INSERT INTO raw.o VALUES (3); INSERT INTO raw.i VALUES (3, 1000)";
     assert_eq!(rows(setup, APPEND, right, both), "1,1,\n3,1,1000\n");
+    // One order whose item and payment are both new, and one that has no item at all.
+    let setup_two = setup.replace("SELECT 1 AS k;", "SELECT 1 AS k UNION ALL SELECT 2;");
     for join in ["JOIN raw.p p ON p.k = o.k", "LEFT JOIN raw.p p ON p.k = o.k"] {
         let select = format!(
             "SELECT o.k, count(*) AS n, sum(i.qty)::INT AS s, sum(p.pay)::INT AS t FROM raw.o o LEFT JOIN raw.i i ON i.k = o.k {join} GROUP BY o.k"
         );
-        let found =
-            rows(setup, APPEND, &select, "INSERT INTO raw.i VALUES (1, 10000); INSERT INTO raw.p VALUES (1, 90)");
-        let first = if join.starts_with("LEFT") { "1,1,,\n" } else { "" };
-        assert_eq!(found.replace(first, ""), "1,1,10000,90\n", "{join}");
+        let change = "INSERT INTO raw.i VALUES (1, 10000); INSERT INTO raw.p VALUES (1, 90), (2, 91)";
+        let found = rows(&setup_two, APPEND, &select, change);
+        let first = if join.starts_with("LEFT") { ["1,1,,\n", "2,1,,\n"] } else { ["", ""] };
+        assert_eq!(found.replacen(first[0], "", 1).replacen(first[1], "", 1), "1,1,10000,90\n2,1,,91\n", "{join}");
     }
     let full = "SELECT o.k, sum(i.qty)::INT AS s, sum(p.pay)::INT AS t FROM raw.o o JOIN (raw.i i FULL JOIN raw.p p ON i.k = p.k) ON coalesce(i.k, p.k) = o.k GROUP BY o.k";
     assert_eq!(
