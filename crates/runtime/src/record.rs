@@ -56,6 +56,7 @@ pub(crate) fn commit_info(context: &RunContext<'_>, planned: &PlannedModel, run:
         model: planned.target().to_string(),
         kind: kind.to_string(),
         run_type: run.decision.run_type.to_string(),
+        run_reason: run.decision.reason.to_string(),
         sql_hash: planned.hash.clone(),
         schema_hash: schema_hash(&columns),
         columns,

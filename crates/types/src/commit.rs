@@ -11,6 +11,9 @@ pub struct CommitInfo {
     pub kind: String,
     /// Run type; never `skip`.
     pub run_type: String,
+    /// Why, as the run's line told it.
+    #[serde(default)]
+    pub run_reason: String,
     /// Hash of the definition, 64 hex digits.
     pub sql_hash: String,
     /// Hash of the output's names and types, 32 hex digits.

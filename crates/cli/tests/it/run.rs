@@ -41,6 +41,7 @@ fn one_snapshot_a_model_with_the_metadata_of_the_commit() {
             "model",
             "kind",
             "run_type",
+            "run_reason",
             "sql_hash",
             "schema_hash",
             "columns",
