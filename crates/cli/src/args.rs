@@ -327,6 +327,14 @@ fn explain(error: &clap::Error, name: &str) -> CliError {
             let unit = if flag == "--state-wait" { "write a number with a unit, like 30s or 5m; " } else { "" };
             CliError::usage(format!("invalid {flag} value: {value}"), format!("{unit}usage: {}", usage_of(name)))
         }
+        ErrorKind::MissingRequiredArgument if name == "run" => CliError::usage(
+            "--keep and --full-refresh need a model, --yes needs --full-refresh",
+            format!("usage: {}", usage_of(name)),
+        ),
+        ErrorKind::ArgumentConflict => CliError::usage(
+            format!("{flag} cannot be used with {}", context(ContextKind::PriorArg)),
+            format!("usage: {}", usage_of(name)),
+        ),
         _ => usage(),
     }
 }

@@ -120,29 +120,30 @@ impl LakeFacts {
     /// takes four to ten times as long.
     fn read_snapshots(&mut self, connection: &Connection) -> Result<(), EngineError> {
         let (metadata, known) = (&self.metadata, self.newest.unwrap_or(-1));
-        // Most snapshots of a long history say the same.
+        // One scan, from the newest snapshot that is known on, to see whether what follows joins on to it. Most
+        // snapshots of a long history say the same.
         let sql = format!(
-            "SELECT id::BIGINT, max(newest) FROM (SELECT newest, unnest(regexp_extract_all(changes_made, {}, 1)) AS id \
-             FROM (SELECT changes_made, max(snapshot_id) AS newest FROM {metadata}.ducklake_snapshot_changes \
-             WHERE snapshot_id > {known} GROUP BY changes_made)) WHERE id <> '' GROUP BY id",
+            "WITH history AS MATERIALIZED (SELECT changes_made, max(snapshot_id) AS newest, min(snapshot_id) AS oldest, \
+             count(*) AS snapshots FROM {metadata}.ducklake_snapshot_changes WHERE snapshot_id >= {known} \
+             GROUP BY changes_made) \
+             SELECT NULL::BIGINT, max(newest), min(oldest), sum(snapshots)::BIGINT FROM history \
+             UNION ALL SELECT id::BIGINT, max(newest), NULL, NULL FROM \
+             (SELECT newest, unnest(regexp_extract_all(changes_made, {}, 1)) AS id FROM history) WHERE id <> '' GROUP BY id",
             literal(ROW_CHANGE)
         );
+        let mut all = None;
         for row in connection.query(&sql)?.into_values() {
-            let [Some(table), Some(snapshot)] = [&row[0], &row[1]].map(Value::as_i64) else {
-                return Err(unexpected("a change"));
-            };
-            let newest = self.row_changes.entry(table).or_insert(snapshot);
-            *newest = snapshot.max(*newest);
+            let [table, newest, oldest, snapshots] = [0, 1, 2, 3].map(|at| row.get(at).and_then(Value::as_i64));
+            match (table, newest, oldest, snapshots) {
+                (None, Some(newest), Some(oldest), Some(snapshots)) => all = Some((newest, oldest, snapshots)),
+                (Some(table), Some(snapshot), ..) => {
+                    let newest = self.row_changes.entry(table).or_insert(snapshot);
+                    *newest = snapshot.max(*newest);
+                }
+                _ => return Err(unexpected("a change")),
+            }
         }
-        // With the newest that is known, to see whether what follows joins on to it.
-        let sql = format!(
-            "SELECT count(*), min(snapshot_id), max(snapshot_id) FROM {metadata}.ducklake_snapshot \
-             WHERE snapshot_id >= {known}"
-        );
-        let row = connection.query(&sql)?.into_values().next().unwrap_or_default();
-        let [Some(count), Some(oldest), Some(newest)] = [0, 1, 2].map(|at| row.get(at).and_then(Value::as_i64)) else {
-            return Err(unexpected("a list of snapshots"));
-        };
+        let (newest, oldest, count) = all.ok_or_else(|| unexpected("a list of snapshots"))?;
         let tail = if count == newest - oldest + 1 { oldest } else { self.read_tail(connection, known)? };
         // The first row of the list has none before it, though there is one.
         if Some(tail) != self.newest {

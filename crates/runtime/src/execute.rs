@@ -149,7 +149,8 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
         last_run: task.last.as_ref().map_or("", |last| &last.end_time),
     };
     set_cursor(connection, model.incremental.as_ref(), &scope)?;
-    let failed = |error| statement_error(planned, error, source.own_text);
+    let failed =
+        |error| cursor_error(planned, &error).unwrap_or_else(|| statement_error(planned, error, source.own_text));
     let result =
         build_result(connection, target, &source.sql, source.rows).map_err(|error| refused(&source, error, failed))?;
     if let (Kind::Merge, true, Some(key)) = (model.kind, source.partial && result.rows > 0, &model.unique_key) {
@@ -258,6 +259,21 @@ fn refused(source: &Source, error: MaterializeError, failed: impl Fn(Materialize
         }
         _ => failed(error).into(),
     }
+}
+
+/// A cursor that cannot be compared with what it starts from: the directive is where to mend it.
+fn cursor_error(planned: &PlannedModel, error: &MaterializeError) -> Option<RunError> {
+    let incremental = planned.model.incremental.as_ref()?;
+    let message = error.cleaned();
+    let is_of_cursor = message.contains("Could not convert") && message.contains(&incremental.initial);
+    is_of_cursor.then(|| RunError::Refused {
+        code: Code::Sql,
+        message,
+        help: "the cursor starts from `@incremental_initial`: give it a value of the column's type, for example \
+               `-- @incremental_initial: 0`"
+            .into(),
+        place: Box::new(planned.model.place(incremental.column.span.clone())),
+    })
 }
 
 fn statement_error(planned: &PlannedModel, error: MaterializeError, own_text: bool) -> RunError {

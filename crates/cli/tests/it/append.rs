@@ -286,7 +286,14 @@ fn an_edited_append_keeps_its_history_or_stops() {
     assert!(output.contains("(append, backfill, 1 rows"), "{output}");
     assert_eq!(project.rows("FROM m.x"), "5,50,1,1\n");
     project.model("m/t", "SELECT 1 AS x");
-    project.run(&["run", "m.t", "--keep"]).failure(2);
+    for (words, expected) in [
+        (&["run", "m.t", "--keep"][..], "--keep is for append models, m.t is table"),
+        (&["run", "--keep"], "--keep and --full-refresh need a model"),
+        (&["run", "m.x", "--keep", "--full-refresh"], "--keep cannot be used with --full-refresh"),
+    ] {
+        let output = project.run(words).failure(2);
+        assert!(output.stderr.contains(expected), "{}", output.stderr);
+    }
 }
 
 #[test]
@@ -304,6 +311,12 @@ fn the_cursor_moves_with_the_commits() {
     );
     project.run(&["run"]).success();
     assert_eq!(project.rows("FROM m.y"), ",\n", "nothing leaks from one model to the next");
+    project.model(
+        "m/z",
+        &format!("{APPEND}\n-- @incremental: id\nSELECT id FROM ext.o WHERE id > getvariable('incr_last_value')"),
+    );
+    let output = project.run(&["run", "m.z"]).failure(1);
+    assert!(output.stderr.contains("-- @incremental_initial: 0"), "{}", output.stderr);
     project.model("m/x", &format!("{APPEND}\n-- @incremental: nope\nSELECT id FROM ext.o"));
     let output = project.run(&["run", "m.x"]).failure(1);
     assert!(output.stderr.contains("@incremental column \"nope\" is not in the model output"), "{}", output.stderr);
