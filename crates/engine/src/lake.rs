@@ -157,7 +157,7 @@ impl LakeFacts {
     fn read_tail(&self, connection: &Connection, known: i64) -> Result<i64, EngineError> {
         let sql = format!(
             "SELECT max(snapshot_id) FILTER (before IS DISTINCT FROM snapshot_id - 1) FROM (SELECT snapshot_id, \
-             lag(snapshot_id) OVER (ORDER BY snapshot_id) AS before FROM {}.ducklake_snapshot WHERE snapshot_id >= {known})",
+             lag(snapshot_id) OVER (ORDER BY snapshot_id) AS before FROM {}.ducklake_snapshot_changes WHERE snapshot_id >= {known})",
             self.metadata
         );
         connection.query_value(&sql)?.as_i64().ok_or_else(|| unexpected("a list of snapshots"))
@@ -315,7 +315,8 @@ mod tests {
         add(&connection, 7, "");
         facts.read_snapshots(&connection).unwrap();
         assert_eq!(retained(&facts), [7], "a gap behind what was known");
-        connection.execute("DELETE FROM ducklake_snapshot").unwrap();
+        // As expiring does: the list of changes goes with the snapshots.
+        connection.execute("DELETE FROM ducklake_snapshot; DELETE FROM ducklake_snapshot_changes").unwrap();
         add(&connection, 8, "");
         facts.read_snapshots(&connection).unwrap();
         assert_eq!(retained(&facts), [8], "what was known is gone");
