@@ -1,8 +1,7 @@
 //! The new rows of a table over a window: exactly the table as it is EXCEPT ALL the table as it was
-//! (chapter 02 §4.1), and with
-//! identity in the place of SQL's equality (decision 0005).
+//! (chapter 02 §4.1), with identity in the place of SQL's equality (decision 0005).
 
-use engine::{EngineError, identity};
+use engine::{Connection, EngineError, identity};
 use types::{Target, literal, quote};
 
 use crate::columns::Paired;
@@ -14,7 +13,7 @@ use crate::{Method, Window};
 pub struct Delta {
     /// How they were found.
     pub method: Method,
-    /// How many there are; none are kept if there are none.
+    /// How many there are.
     pub rows: i64,
 }
 
@@ -38,15 +37,14 @@ impl TempNames {
         Self { rows: name("rows"), inserted: name("inserted"), delta: name("delta"), before: name("before") }
     }
 
-    /// Statements that drop what may be there.
-    pub fn drop_statements(&self) -> [String; 4] {
-        let drop = |what: &str, name: &str| format!("DROP {what} IF EXISTS temp.main.{}", quote(name));
-        [
-            drop("VIEW", &self.before),
-            drop("VIEW", &self.delta),
-            drop("TABLE", &self.rows),
-            drop("TABLE", &self.inserted),
-        ]
+    /// Drops what may be there.
+    pub fn drop(&self, connection: &Connection) -> Result<(), EngineError> {
+        let drop =
+            |what: &str, name: &str| connection.execute(&format!("DROP {what} IF EXISTS temp.main.{}", quote(name)));
+        drop("VIEW", &self.before)?;
+        drop("VIEW", &self.delta)?;
+        drop("TABLE", &self.rows)?;
+        drop("TABLE", &self.inserted)
     }
 }
 
@@ -71,6 +69,11 @@ impl Window<'_> {
         self.connection.execute(&format!("CREATE OR REPLACE TEMP VIEW {view} AS SELECT * FROM temp.main.{rows}"))?;
         let count = self.connection.query_value(&format!("SELECT count(*) FROM temp.main.{rows}"))?;
         Ok(Delta { method, rows: count.as_i64().unwrap_or(0) })
+    }
+
+    /// Drops the relations of deltas that are of no use after all.
+    pub fn forget(&self, deltas: &[TempNames]) -> Result<(), EngineError> {
+        deltas.iter().try_for_each(|names| names.drop(self.connection))
     }
 
     /// Makes the view of the rows of `table` that are not new; its delta must be there.

@@ -44,8 +44,8 @@ impl Window<'_> {
             let stats = format!(
                 "SELECT s.min_value, s.max_value FROM {metadata}.ducklake_table_column_stats s \
                  JOIN {metadata}.ducklake_column c ON c.table_id = s.table_id AND c.column_id = s.column_id \
-                 WHERE s.table_id = {id} AND c.end_snapshot IS NULL AND lower(c.column_name) = {}",
-                literal(&paired.column.name.to_lowercase()),
+                 WHERE s.table_id = {id} AND c.end_snapshot IS NULL AND lower(c.column_name) = lower({})",
+                literal(&paired.column.name),
                 metadata = self.metadata
             );
             let sql = format!(

@@ -36,7 +36,7 @@ fn delta(connection: &Connection, since: i64, until: i64) -> (Method, Vec<String
         old = rows(connection, &format!("FROM temp.main.{}", names.before));
     }
     assert_eq!(i64::try_from(new.len()).unwrap(), delta.rows);
-    names.drop_statements().iter().for_each(|statement| connection.execute(statement).unwrap());
+    names.drop(connection).unwrap();
     connection.execute("COMMIT").unwrap();
     (delta.method, new, old)
 }

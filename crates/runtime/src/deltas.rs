@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use engine::{EngineError, EngineParser};
-use feed::{Method, TempNames, Window};
+use feed::{TempNames, Window};
 use plan::read_by_macros;
 use query::{Query, Term};
 use types::Target;
@@ -45,7 +45,7 @@ pub(crate) struct Reads {
 
 impl Reads {
     pub(crate) fn of(reader: &Reader<'_>, query: &Query) -> Self {
-        let facts = reader.facts;
+        let facts = reader.known.facts;
         let mut reads = Self { tables: BTreeMap::new(), macros: BTreeSet::new(), views: Vec::new(), foreign: None };
         for name in &reader.planned.depends {
             let key = name.to_lowercase();
@@ -61,8 +61,8 @@ impl Reads {
             reads.tables.entry(table.target.key()).or_insert_with(|| table.target.clone());
         }
         if let Ok(tree) = &reader.planned.tree {
-            let parser = EngineParser(&reader.session.connection);
-            let by_macros = read_by_macros(tree, reader.names, &parser);
+            let parser = EngineParser(&reader.known.session.connection);
+            let by_macros = read_by_macros(tree, reader.known.names, &parser);
             reads.macros = by_macros.iter().map(|name| name.to_lowercase()).collect();
         }
         reads
@@ -134,6 +134,10 @@ fn lost(table: &Target) -> Whole {
 
 /// Finds the new rows of the candidates' tables, each table once.
 fn deltas(query: Query, candidates: &BTreeSet<usize>, window: &Window<'_>) -> Result<Plan, Whole> {
+    let targets = || candidates.iter().filter_map(|&at| Some(&query.table(at)?.target));
+    if let Some(table) = targets().find(|table| window.is_lost(table)) {
+        return Err(lost(table));
+    }
     let mut temp = Vec::new();
     let mut has_new: BTreeMap<usize, bool> = BTreeMap::new();
     for &at in candidates {
@@ -143,15 +147,13 @@ fn deltas(query: Query, candidates: &BTreeSet<usize>, window: &Window<'_>) -> Re
         }
         let names = TempNames::new(number);
         let delta = window.delta(&table.target, &names)?;
-        if delta.method == Method::Lost {
-            return Err(lost(&table.target));
-        }
         temp.push(names);
         has_new.insert(number, delta.rows > 0);
     }
     let is_changed = |at: &usize| has_new.get(&number(&query, *at)) == Some(&true);
     let changed: BTreeSet<usize> = candidates.iter().copied().filter(is_changed).collect();
     let Some(terms) = query.terms(&changed) else {
+        window.forget(&temp)?;
         return Err(Whole::Meaning("changes on both sides of a join that cannot be told apart".into()));
     };
     let befores: BTreeSet<usize> = terms.iter().flat_map(|term| &term.befores).map(|&at| number(&query, at)).collect();

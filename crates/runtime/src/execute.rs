@@ -13,7 +13,8 @@ use types::{Code, Decision, Kind, Reason, RunType};
 use crate::cursor::{CursorScope, has_column, set_cursor};
 use crate::functions::KnownFunctions;
 use crate::git::GitInfo;
-use crate::lineage::{LineageScope, renames};
+use crate::known::Known;
+use crate::lineage::{lineage, renames};
 use crate::planning::PlannedModel;
 use crate::reading::{Fallback, Reader, Source};
 use crate::record::{Run, Steps, commit_info, record};
@@ -137,10 +138,9 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
     let (connection, target) = (&session.connection, planned.target());
     let mut steps = Steps::begin();
     let read_snapshot = current_snapshot(connection, &session.lake)?;
-    let source = source(context, planned, attempt, read_snapshot)?;
-    let lineage_scope =
-        LineageScope { session, names: context.names, functions: attempt.functions, facts: attempt.facts };
-    let kept_cursor = kept_cursor(task, planned, &lineage_scope)?;
+    let known = Known { session, names: context.names, functions: attempt.functions, facts: attempt.facts };
+    let source = source(&known, planned, attempt, read_snapshot)?;
+    let kept_cursor = kept_cursor(task, planned, &known)?;
     let scope = CursorScope {
         table: &target.qualified(&session.lake),
         // What was appended once is not added again, so the whole query has to give everything.
@@ -156,10 +156,8 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
     if let (Kind::Merge, true, Some(key)) = (model.kind, source.partial && result.rows > 0, &model.unique_key) {
         check_unique_in_query(connection, &result, &key.value, model.sql()).map_err(failed)?;
     }
-    for names in &source.temp {
-        names.drop_statements().iter().try_for_each(|statement| connection.execute(statement))?;
-    }
-    let lineage = lineage_scope.of(planned, &result.columns);
+    source.temp.iter().try_for_each(|names| names.drop(connection))?;
+    let lineage = lineage(&known, planned, &result.columns);
     let renames = renames(task.last.as_ref(), &lineage, &result.columns);
     steps.done("query");
     let kind = kind_write(model);
@@ -193,18 +191,12 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
 }
 
 /// The text to run: after a delta failed, the model's own.
-fn source(
-    context: &RunContext<'_>,
-    planned: &PlannedModel,
-    attempt: &Attempt<'_>,
-    until: i64,
-) -> Result<Source, Failure> {
+fn source(known: &Known<'_>, planned: &PlannedModel, attempt: &Attempt<'_>, until: i64) -> Result<Source, Failure> {
     let read = attempt.task.read;
     if let Some(fallback) = attempt.fallback {
         return Ok(Source::after(fallback, planned, read));
     }
-    let (names, functions, facts) = (context.names, attempt.functions, attempt.facts);
-    let reader = Reader { session: context.session, names, functions, facts, planned, until };
+    let reader = Reader { known, planned, until };
     reader.source(read).map_err(|error| match &error {
         EngineError::Sql { .. } if !error.is_conflict() && !error.is_fatal() => {
             Failure::Delta(Fallback::Unreadable(error.cleaned()))
@@ -215,17 +207,17 @@ fn source(
 
 /// The column of the table that holds the cursor, where the definition may have changed under rows that are
 /// kept: a cursor that started anew would add them a second time.
-fn kept_cursor(task: &Task, planned: &PlannedModel, lineage: &LineageScope<'_>) -> Result<Option<String>, RunError> {
+fn kept_cursor(task: &Task, planned: &PlannedModel, known: &Known<'_>) -> Result<Option<String>, RunError> {
     let Some(incremental) = planned.model.incremental.as_ref().filter(|_| task.decision.reason == Reason::Kept) else {
         return Ok(None);
     };
     let cursor = &incremental.column;
-    let table = planned.target().qualified(&lineage.session.lake);
-    let has = |column: &str| has_column(&lineage.session.connection, &table, column);
+    let table = planned.target().qualified(&known.session.lake);
+    let has = |column: &str| has_column(&known.session.connection, &table, column);
     if has(&cursor.value)? {
         return Ok(Some(cursor.value.clone()));
     }
-    let renamed = renames(task.last.as_ref(), &lineage.of(planned, &[]), &[]);
+    let renamed = renames(task.last.as_ref(), &lineage(known, planned, &[]), &[]);
     match renamed.into_iter().find(|(_, new)| new.eq_ignore_ascii_case(&cursor.value)) {
         Some((old, _)) if has(&old)? => Ok(Some(old)),
         _ => Err(RunError::Refused {

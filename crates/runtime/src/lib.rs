@@ -13,6 +13,7 @@ mod expire;
 mod functions;
 mod git;
 mod inspect;
+mod known;
 mod lineage;
 mod lock;
 mod macros;

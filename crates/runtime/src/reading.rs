@@ -1,17 +1,15 @@
 //! What an incremental run of `append` and `merge` reads: what is new in its sources where that gives the
 //! right rows, else everything (chapter 02 §4).
 
-use engine::{EngineError, EngineParser, LakeFacts, LakeView};
+use engine::{EngineError, EngineParser, LakeView};
 use feed::{TempNames, Window};
 use materialize::ResultRows;
 use model::{SyntaxTree, TreeError};
-use plan::{Names, Resolved};
-use query::{Functions, LakeTable, Named, Query, Term, in_schema, same_meaning};
+use query::{Functions, LakeTable, Named, Query, Term, same_meaning};
 use types::{Kind, Reason, Target};
 
-use crate::Session;
 use crate::deltas::{Plan, Reads, Whole, number, plan_append, plan_merge};
-use crate::lineage::text_column;
+use crate::known::{Found, Known};
 use crate::planning::PlannedModel;
 
 /// What a run is to read.
@@ -97,10 +95,7 @@ impl Source {
 
 /// Where deltas are planned.
 pub(crate) struct Reader<'a> {
-    pub session: &'a Session,
-    pub names: &'a Names,
-    pub functions: &'a Functions,
-    pub facts: &'a LakeFacts,
+    pub known: &'a Known<'a>,
     pub planned: &'a PlannedModel,
     /// The snapshot at which the transaction reads.
     pub until: i64,
@@ -135,20 +130,22 @@ impl Reader<'_> {
     }
 
     fn plan(&self, since: i64) -> Result<Plan, Whole> {
-        let tree = EngineParser(&self.session.connection).complete_tree(self.planned.model.sql());
+        let tree = EngineParser(&self.known.session.connection).complete_tree(self.planned.model.sql());
         let tree = tree.map_err(|error| match error {
             TreeError::Syntax { message, .. } | TreeError::NotSerializable { message } => Whole::Unreadable(message),
         })?;
-        let functions = self.functions;
-        let known =
-            KnownNames { reader: self, columns: needs_columns(&tree, functions) || !self.facts.views.is_empty() };
+        let functions = self.known.functions;
+        let known = KnownNames {
+            known: self.known,
+            columns: needs_columns(&tree, functions) || !self.known.facts.views.is_empty(),
+        };
         let query = Query::read(&tree, &known, functions);
         if let Some(name) = query.unknown() {
             return Err(Whole::Unreadable(format!("{name} is not known in the lake")));
         }
         let reads = Reads::of(self, &query);
         let tables: Vec<&Target> = reads.tables.values().collect();
-        let session = self.session;
+        let session = self.known.session;
         let places = (session.lake.as_str(), session.metadata.as_str());
         let window = Window::open(&session.connection, places, (since, self.until), &tables)?;
         if let Some(view) = reads.views.iter().find(|(_, view_since)| *view_since > since) {
@@ -165,11 +162,11 @@ impl Reader<'_> {
 
     /// Whether another tool changed a view since the facts were read: what is known of views is too old then.
     fn views_changed(&self) -> Result<bool, EngineError> {
-        let (metadata, newest) = (&self.session.metadata, self.facts.newest());
+        let (metadata, newest) = (&self.known.session.metadata, self.known.facts.newest());
         let sql = format!(
             "SELECT count(*) FROM {metadata}.ducklake_view WHERE begin_snapshot > {newest} OR end_snapshot > {newest}"
         );
-        Ok(self.session.connection.query_value(&sql)?.as_i64() != Some(0))
+        Ok(self.known.session.connection.query_value(&sql)?.as_i64() != Some(0))
     }
 
     fn written(&self, plan: Plan) -> Result<Source, Whole> {
@@ -204,7 +201,7 @@ impl Reader<'_> {
             if is_delta { names.delta } else { names.before }
         };
         let tree = query.rewritten(term, &name);
-        let parser = EngineParser(&self.session.connection);
+        let parser = EngineParser(&self.known.session.connection);
         let sql = parser.statement(&tree)?;
         match parser.complete_tree(&sql) {
             Ok(back) if same_meaning(&tree, &back) => Ok(sql),
@@ -220,50 +217,41 @@ fn needs_columns(tree: &SyntaxTree, functions: &Functions) -> bool {
 
 /// What is known of names at the run's snapshot.
 struct KnownNames<'a> {
-    reader: &'a Reader<'a>,
+    known: &'a Known<'a>,
     /// Whether columns are asked for.
     columns: bool,
 }
 
 impl KnownNames<'_> {
-    fn columns(&self, target: &Target) -> Vec<String> {
-        let session = self.reader.session;
-        let sql = format!("SELECT column_name FROM (DESCRIBE {})", target.qualified(&session.lake));
-        session.connection.query(&sql).map(text_column).unwrap_or_default()
-    }
-
     fn view(&self, view: &LakeView) -> Named {
-        let names = self.reader.names;
-        let Ok(tree) = EngineParser(&self.reader.session.connection).complete_tree(&view.sql) else {
+        let known = self.known;
+        let Ok(tree) = EngineParser(&known.session.connection).complete_tree(&view.sql) else {
             return Named::Unknown;
         };
-        let tree = in_schema(&tree, &view.schema, &|schema, name| names.has(schema, name));
-        let target = Target::new(&view.schema, &view.name);
-        let columns = if view.renames { self.columns(&target) } else { Vec::new() };
-        Named::View { tree, columns }
+        let tree = known.in_schema(&tree, view);
+        Named::View { tree, columns: self.columns(&Target::new(&view.schema, &view.name), view.renames) }
+    }
+
+    fn columns(&self, target: &Target, are_asked_for: bool) -> Vec<String> {
+        if are_asked_for { self.known.columns(target).unwrap_or_default() } else { Vec::new() }
     }
 }
 
 impl query::Names for KnownNames<'_> {
     fn table(&self, catalog: Option<&str>, schema: Option<&str>, name: &str) -> Named {
-        let facts = self.reader.facts;
-        let Some(Resolved::Lake(name)) = self.reader.names.resolve(catalog, schema, name) else {
-            return Named::Foreign;
-        };
-        let key = name.to_lowercase();
-        match (facts.views.get(&key), facts.tables.get(&key)) {
-            (Some(view), _) => self.view(view),
-            (None, Some(table)) => {
-                let target = Target::new(&table.schema, &table.name);
-                let columns = if self.columns { self.columns(&target) } else { Vec::new() };
+        match self.known.find(catalog, schema, name) {
+            Found::View(_, view) => self.view(view),
+            Found::Table(_, target) => {
+                let columns = self.columns(&target, self.columns);
                 Named::Table(LakeTable { target, columns })
             }
-            (None, None) => Named::Unknown,
+            Found::Unknown => Named::Unknown,
+            Found::Foreign => Named::Foreign,
         }
     }
 
     fn reads_lake(&self, function: &str) -> bool {
         let function = function.to_lowercase();
-        matches!(function.as_str(), "query" | "query_table") || self.reader.names.macros.contains_key(&function)
+        matches!(function.as_str(), "query" | "query_table") || self.known.names.macros.contains_key(&function)
     }
 }
