@@ -18,11 +18,14 @@ pub(crate) fn aggregated(
     tables: &[Option<LakeTable>],
     functions: &Functions,
 ) -> BTreeSet<usize> {
-    let of_lake = (0..tables.len()).filter(|&at| tables[at].is_some()).collect();
-    let all = Term { deltas: of_lake, ..Term::default() };
+    let of_lake: BTreeSet<usize> = (0..tables.len()).filter(|&at| tables[at].is_some()).collect();
+    let all = Term { deltas: of_lake.clone(), ..Term::default() };
     let numbered = rewrite(tree, refs, &all, &|at, _| at.to_string());
-    let found = aggregated_tables(&SyntaxTree(numbered), &Numbered(tables), functions);
-    found.iter().filter_map(|number| number.parse().ok()).collect()
+    match aggregated_tables(&SyntaxTree(numbered), &Numbered(tables), functions) {
+        Some(found) => found.iter().filter_map(|number| number.parse().ok()).collect(),
+        // What cannot be told counts: a row too many is seen, one too few is not.
+        None => of_lake,
+    }
 }
 
 /// References as tables: their numbers are their names.

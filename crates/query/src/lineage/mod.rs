@@ -69,7 +69,7 @@ pub fn column_lineage(
     catalog: &dyn Catalog,
     functions: &Functions,
 ) -> Vec<ColumnLineage> {
-    let shape = shape_of(tree, catalog, functions);
+    let shape = shape_of(tree, catalog, functions).unwrap_or_else(Shape::unknown);
     let columns = if output.is_empty() {
         shape.columns.into_iter().filter(|column| !column.is_open()).collect()
     } else {
@@ -80,17 +80,21 @@ pub fn column_lineage(
 }
 
 /// The tables that reach some output column through an aggregate. Where it is not known which column is meant, all
-/// that may be are.
-pub(crate) fn aggregated_tables(tree: &SyntaxTree, catalog: &dyn Catalog, functions: &Functions) -> BTreeSet<String> {
-    let shape = shape_of(tree, catalog, functions);
-    shape.columns.iter().flat_map(|column| column.possible().into_aggregated()).collect()
+/// that may be are; `None` if the query is too large to tell.
+pub(crate) fn aggregated_tables(
+    tree: &SyntaxTree,
+    catalog: &dyn Catalog,
+    functions: &Functions,
+) -> Option<BTreeSet<String>> {
+    let shape = shape_of(tree, catalog, functions)?;
+    Some(shape.columns.iter().flat_map(|column| column.possible().into_aggregated()).collect())
 }
 
-fn shape_of(tree: &SyntaxTree, catalog: &dyn Catalog, functions: &Functions) -> Shape {
+/// `None` where the steps did not suffice: half an answer might be a wrong one.
+fn shape_of(tree: &SyntaxTree, catalog: &dyn Catalog, functions: &Functions) -> Option<Shape> {
     let reader = Reader { catalog, functions, views: RefCell::default(), steps: Cell::new(STEPS_MAX) };
     let shape = reader.statement(tree);
-    // Half an answer might be a wrong one.
-    if reader.steps.get() == 0 { Shape::unknown() } else { shape }
+    (reader.steps.get() > 0).then_some(shape)
 }
 
 /// Nodes that are read at most. Recursive queries within recursive queries could take forever.
