@@ -1,6 +1,6 @@
 //! The temporary table that holds a run's result (chapter 02 §0, step 3).
 
-use engine::{Connection, EngineError, Rows, Value};
+use engine::{Connection, EngineError, Value};
 use model::{TokenKind, tokens};
 use types::{Column, Target, quote};
 
@@ -109,18 +109,14 @@ pub fn drop_result(connection: &Connection, target: &Target) -> Result<(), Engin
 
 /// The columns of a table, in order.
 pub(crate) fn describe(connection: &Connection, table: &str) -> Result<Vec<Column>, EngineError> {
-    connection.query(&format!("SELECT column_name, column_type FROM (DESCRIBE {table})")).map(columns_of)
-}
-
-/// Columns as rows of name and type.
-pub(crate) fn columns_of(rows: Rows) -> Vec<Column> {
+    let rows = connection.query(&format!("SELECT column_name, column_type FROM (DESCRIBE {table})"))?;
     let column = |row: Vec<Value>| match &row[..] {
         [Value::Text(name), Value::Text(type_name)] => {
             Some(Column { name: name.clone(), type_name: type_name.clone() })
         }
         _ => None,
     };
-    rows.into_values().filter_map(column).collect()
+    Ok(rows.into_values().filter_map(column).collect())
 }
 
 /// `SUMMARIZE`, `DESCRIBE` and `SHOW` stand only inside brackets; everything else may need to stand alone.

@@ -13,7 +13,7 @@ use crate::keys::{check_keys, check_present};
 use crate::lossless::{LosslessScope, check_lossless, check_values_kept};
 use crate::merge::merge;
 use crate::refill::{create, has_variant, refill};
-use crate::result::{ModelResult, columns_of};
+use crate::result::{ModelResult, describe};
 use crate::scd2::{version, with_history};
 use crate::tracked::{replace_groups, with_content_hash};
 
@@ -140,7 +140,7 @@ pub fn write_model(connection: &Connection, request: &WriteRequest<'_>) -> Resul
     request.cursor.map_or(Ok(()), |cursor| check_present(&result, "@incremental", cursor))?;
     check_layout(&request.layout, &result)?;
     // Looked up inside the transaction: another tool may have made or dropped the table since planning.
-    let present = existing_columns(connection, &table).map_err(MaterializeError::Write)?;
+    let present = existing_columns(connection, request).map_err(MaterializeError::Write)?;
     let written = match &present {
         None => whole(connection, request, &result, None),
         Some(columns) => {
@@ -295,17 +295,23 @@ fn retyped_key(request: &WriteRequest<'_>, present: &[Column], result: &ModelRes
     request.kind.keys().iter().find_map(retyped)
 }
 
-/// The columns of the table; `None` if there is no such table. DESCRIBE of a table that is not there would
-/// look for a file, if its name is one, like `csv`.
-fn existing_columns(connection: &Connection, table: &str) -> Result<Option<Vec<Column>>, EngineError> {
-    let sql = format!("SELECT name, type FROM pragma_table_info({})", literal(table));
-    match connection.query(&sql) {
-        Ok(rows) => Ok(Some(columns_of(rows))),
-        Err(EngineError::Sql { class, message, .. })
-            if class.starts_with("Catalog") && message.contains("does not exist") =>
-        {
-            Ok(None)
-        }
-        Err(error) => Err(error),
+/// The columns of the table; `None` if there is no such table. That is asked of the lake's own tables: the
+/// engine would look for a file, if the name is one like `csv`, and for similar names in every attached
+/// database, of which one may not open.
+fn existing_columns(connection: &Connection, request: &WriteRequest<'_>) -> Result<Option<Vec<Column>>, EngineError> {
+    let (metadata, target, now) = (request.metadata, request.target, request.read_snapshot);
+    let alive =
+        |of: &str| format!("{of}.begin_snapshot <= {now} AND ({of}.end_snapshot IS NULL OR {of}.end_snapshot > {now})");
+    let sql = format!(
+        "SELECT count(*) FROM {metadata}.ducklake_table t JOIN {metadata}.ducklake_schema s USING (schema_id) \
+         WHERE lower(s.schema_name) = lower({}) AND lower(t.table_name) = lower({}) AND {} AND {}",
+        literal(&target.schema),
+        literal(&target.name),
+        alive("t"),
+        alive("s")
+    );
+    match connection.query_value(&sql)?.as_i64() {
+        Some(0) => Ok(None),
+        _ => describe(connection, &target.qualified(request.lake)).map(Some),
     }
 }

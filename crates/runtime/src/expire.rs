@@ -8,6 +8,7 @@ use model::Code as Words;
 use model::{TokenKind, code_words, reachable_words};
 use types::{Code, literal, quote};
 
+use crate::macros::macro_names;
 use crate::pins::{Positions, move_positions};
 use crate::{Cancellation, RunError, Session};
 
@@ -59,8 +60,20 @@ impl Callers {
         let sql = "SELECT lower(function_name), macro_definition FROM duckdb_functions() \
                    WHERE macro_definition IS NOT NULL AND NOT internal \
                    UNION ALL SELECT lower(view_name), sql FROM duckdb_views() WHERE NOT internal";
+        let rows = match session.connection.query(sql) {
+            Ok(rows) => rows,
+            // A source cannot be opened. Nothing is known of what macros and views lead to, so any may.
+            Err(error @ EngineError::Sql { .. }) if !error.is_fatal() => {
+                let views = format!("SELECT lower(view_name) FROM {}.ducklake_view", session.metadata);
+                let views = session.connection.query(&views)?.into_values();
+                let views = views.filter_map(|mut row| row.swap_remove(0).into_text());
+                let expire = macro_names(session)?.into_iter().chain(views).collect();
+                return Ok(Self { expire, checkpoint: BTreeSet::new() });
+            }
+            Err(error) => return Err(error),
+        };
         let mut definitions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for row in session.connection.query(sql)?.into_values() {
+        for row in rows.into_values() {
             if let [Value::Text(name), Value::Text(definition)] = &row[..] {
                 definitions.entry(name.clone()).or_default().extend(reachable_words(definition));
             }

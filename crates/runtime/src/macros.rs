@@ -8,8 +8,8 @@ use model::code_words;
 use project::ConfigFile;
 use types::{Code, Place, literal, quote};
 
-use crate::RunError;
 use crate::session::run_file;
+use crate::{RunError, Session};
 
 /// Loads every file; one that fails is tried again while any other still makes progress.
 ///
@@ -86,4 +86,13 @@ fn stored_in_lake(lake: &str, file: &ConfigFile, place: Place) -> RunError {
         help: format!("write the macro's name without `{lake}.`"),
         place: Box::new(place),
     }
+}
+
+/// The names of all macros, the configuration's and the lake's, without asking the engine for its list: that
+/// looks into every attached database, and fails with one that cannot be opened.
+pub(crate) fn macro_names(session: &Session) -> Result<BTreeSet<String>, EngineError> {
+    let sql = format!("SELECT lower(macro_name) FROM {}.ducklake_macro WHERE end_snapshot IS NULL", session.metadata);
+    let of_lake = session.connection.query(&sql)?.into_values();
+    let of_lake = of_lake.filter_map(|mut row| row.swap_remove(0).into_text());
+    Ok(session.definitions.macros().iter().cloned().chain(of_lake).collect())
 }

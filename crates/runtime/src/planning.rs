@@ -7,6 +7,7 @@ use model::{Code, Finding, Model, Rule, SqlParser, SyntaxTree, TreeError, called
 use plan::{DependencyState, LastCommit, ModelFacts, Names, decide, depends_on, order};
 use types::{Decision, Target, dotted, literal};
 
+use crate::macros::macro_names;
 use crate::{RunError, Session};
 
 /// A model with what planning found out about it.
@@ -184,8 +185,17 @@ fn macro_definitions(session: &Session) -> Result<BTreeMap<String, Vec<String>>,
          WHERE database_name IN ('memory', {}) AND macro_definition IS NOT NULL",
         literal(&session.lake)
     );
+    let rows = match session.connection.query(&sql) {
+        Ok(rows) => rows,
+        // A source cannot be opened. Nothing is known of what macros read then, so it cannot be verified: a
+        // lone bracket is no SQL.
+        Err(error @ EngineError::Sql { .. }) if !error.is_fatal() => {
+            return Ok(macro_names(session)?.into_iter().map(|name| (name, vec!["(".to_owned()])).collect());
+        }
+        Err(error) => return Err(error),
+    };
     let mut definitions: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for row in session.connection.query(&sql)?.into_values() {
+    for row in rows.into_values() {
         if let [Value::Text(name), Value::Text(definition)] = &row[..] {
             definitions.entry(name.clone()).or_default().push(definition.clone());
         }

@@ -384,6 +384,19 @@ fn a_source_that_cannot_be_opened_fails_only_those_who_read_it() {
     project.model("raw/b", "SELECT * FROM shop.main.orders");
     let output = project.run(&["run"]).failure(1);
     assert!(output.stdout.contains("[OK] raw.a") && output.stdout.contains("[FAILED] raw.b"), "{}", output.stdout);
+    // The engine's list of macros looks into it too: those who use macros run all the same.
+    project.write("config/macros/m.sql", "CREATE MACRO of_a() AS (SELECT max(a) FROM lake.raw.a);");
+    project.model("raw/c", "SELECT of_a() + 1 AS c");
+    for run_type in ["backfill", "full"] {
+        let output = project.run(&["run"]).failure(1);
+        let line = format!("[OK] raw.c (table, {run_type}, 1 rows");
+        assert!(output.stdout.contains(&line), "never taken for unchanged: {}{}", output.stdout, output.stderr);
+    }
+    // So do scripts, but for one that might hide something behind a macro.
+    project.write("sql/flush.sql", "CALL ducklake_flush_inlined_data('lake')");
+    project.run(&["flush"]).success();
+    project.write("sql/hidden.sql", "SELECT of_a()");
+    project.run(&["hidden"]).failure(1);
 }
 
 #[test]
