@@ -3,9 +3,8 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use engine::ExtensionSearch;
+use engine::{EngineOptions, ExtensionSearch};
 use project::{Environment, ProjectError, Redactor, find_root};
-use runtime::SessionOptions;
 
 use crate::ui::Ui;
 
@@ -39,10 +38,10 @@ impl Invocation {
     }
 
     /// What a session needs of the process.
-    pub(crate) fn session_options(&self) -> SessionOptions {
+    pub(crate) fn session_options(&self) -> EngineOptions {
         let folder = |name: &str| self.environment.get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let executable = std::env::current_exe().ok();
-        SessionOptions {
+        EngineOptions {
             extensions: ExtensionSearch::new(
                 folder("ONDATRA_EXTENSION_DIR"),
                 executable.as_deref(),

@@ -28,6 +28,14 @@ pub enum EngineError {
         /// Version of `engine.pins`.
         pinned: String,
     },
+    /// The folder for what the engine spills to disk cannot be made.
+    #[error("make a folder in {}: {cause}", path.display())]
+    SpillFolder {
+        /// The folder around it.
+        path: PathBuf,
+        /// The system's reason.
+        cause: String,
+    },
     /// An extension was found nowhere and could not be installed.
     #[error(
         "extension `{name}` for DuckDB {version} ({platform}) was not found\n  looked in:\n{}\n  INSTALL from the network: {install}",
@@ -151,6 +159,7 @@ impl Diagnose for EngineError {
             Self::Sql { .. } if self.is_conflict() => Code::LakeConflict,
             Self::Sql { .. } => Code::Sql,
             Self::Interrupted => Code::Interrupted,
+            Self::SpillFolder { .. } => Code::ProjectFile,
             Self::Version { .. } => Code::EngineVersion,
             Self::ExtensionMissing { .. } => Code::ExtensionMissing,
             Self::ExtensionRefused { .. } => Code::ExtensionSum,
@@ -169,6 +178,7 @@ impl Diagnose for EngineError {
             }
             Self::Sql { .. } => "change the SQL as the engine's message says".into(),
             Self::Interrupted => "run again: what was committed stays, the rest starts over".into(),
+            Self::SpillFolder { .. } => "check that the folder is there and writable, or name another with TMPDIR".into(),
             Self::Version { pinned, .. } => format!(
                 "use the libduckdb.so of DuckDB {pinned} that came with this binary; in the repository, run scripts/engine"
             ),

@@ -6,16 +6,20 @@
 mod error;
 mod extensions;
 mod identity;
+mod instance;
 mod json;
 mod lake;
 mod native;
 mod parser;
+mod spill;
 mod value;
 
 pub use error::EngineError;
 pub use extensions::{ExtensionSearch, Pins, needed_extensions};
 pub use identity::identity;
+pub use instance::{EngineOptions, Instance};
 pub use lake::{CurrentTable, LakeFacts, LakeView, RegistryRow, TARGET_REGISTRY, registry_statements};
 pub use native::{Connection, Database, InterruptHandle, Rows};
 pub use parser::EngineParser;
+pub use spill::SpillFolder;
 pub use value::Value;

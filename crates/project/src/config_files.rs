@@ -41,6 +41,26 @@ impl ConfigFile {
         }
     }
 
+    /// Runs the statements one by one. An error carries its place; `offset` is the byte of the statement at
+    /// which it failed.
+    pub fn run<E>(
+        &self,
+        mut execute: impl FnMut(&str) -> Result<(), E>,
+        offset: impl Fn(&E) -> Option<usize>,
+    ) -> Result<(), ConfigFailure<E>> {
+        for range in self.statements() {
+            let statement = &self.expanded.text[range.clone()];
+            if let Some(word) = transaction_word(statement) {
+                return Err(ConfigFailure::Transaction { word, place: Box::new(self.place(range.start)) });
+            }
+            execute(statement).map_err(|error| {
+                let at = offset(&error).filter(|&at| at <= statement.len()).unwrap_or(0);
+                ConfigFailure::Statement { place: Box::new(self.place(range.start + at)), error }
+            })?;
+        }
+        Ok(())
+    }
+
     /// The place in the file of byte `offset` of the expanded text.
     pub fn place(&self, offset: usize) -> Place {
         let span = self.expanded.source_span(offset);
@@ -49,6 +69,30 @@ impl ConfigFile {
         }
         Place::word_at(self.path.clone(), &self.source, span.start)
     }
+}
+
+/// Why a configuration file could not be applied.
+pub enum ConfigFailure<E> {
+    /// A statement that begins or ends a transaction: one left open by configuration would make everything
+    /// after it fail without naming the reason.
+    Transaction {
+        /// Its first word.
+        word: String,
+        /// Where in the file.
+        place: Box<Place>,
+    },
+    /// A statement that failed.
+    Statement {
+        /// The answer.
+        error: E,
+        /// Where in the file.
+        place: Box<Place>,
+    },
+}
+
+fn transaction_word(statement: &str) -> Option<String> {
+    let first = statement.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default().to_uppercase();
+    ["BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT"].contains(&first.as_str()).then_some(first)
 }
 
 /// The configuration of a project. Missing optional files are empty.

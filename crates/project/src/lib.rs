@@ -15,7 +15,7 @@ mod script;
 mod state_key;
 mod target_path;
 
-pub use config_files::{ConfigFile, ConfigFiles, read_config};
+pub use config_files::{ConfigFailure, ConfigFile, ConfigFiles, read_config};
 pub use dotenv::Environment;
 pub use error::ProjectError;
 pub use expansion::Expanded;

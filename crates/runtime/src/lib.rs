@@ -27,7 +27,6 @@ mod record;
 mod requirements;
 mod run;
 mod session;
-mod spill;
 mod task;
 mod variables;
 
@@ -39,4 +38,4 @@ pub use lock::ProjectLock;
 pub use maintenance::{ScriptObserver, ScriptOptions, StatementResult, run_script};
 pub use project_models::{load_models, select_model};
 pub use run::{RunOptions, Wish, run};
-pub use session::{Session, SessionOptions};
+pub use session::Session;

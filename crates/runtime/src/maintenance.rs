@@ -4,13 +4,13 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use engine::Rows;
+use engine::{EngineOptions, Rows};
 use model::{split_statements, unclosed};
 use project::{Environment, Script, check_state_key, read_config};
 use types::{Code, Diagnose, Place};
 
 use crate::expire::{Callers, Effect, Expired, Guard, Refusal, may_define};
-use crate::{Cancellation, ProjectLock, RunError, Session, SessionOptions};
+use crate::{Cancellation, ProjectLock, RunError, Session};
 
 /// How long a script waits for a run to end: as long as a run does.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
@@ -24,7 +24,7 @@ pub struct ScriptOptions {
     /// The script.
     pub script: Script,
     /// For the session.
-    pub session: SessionOptions,
+    pub session: EngineOptions,
     /// To stop it.
     pub cancellation: Cancellation,
 }

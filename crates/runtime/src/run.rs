@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use engine::LakeFacts;
+use engine::{EngineOptions, LakeFacts};
 use jiff::Timestamp;
 use model::Model;
 use plan::Cycle;
@@ -18,7 +18,7 @@ use crate::not_yet::check_supported;
 use crate::planning::{Planned, PlannedModel, decide_run, last_commit, plan_models, sort};
 use crate::task::Task;
 use crate::{
-    Cancellation, ModelOutcome, Observer, ProjectLock, RunError, RunSummary, Session, SessionOptions, Status,
+    Cancellation, ModelOutcome, Observer, ProjectLock, RunError, RunSummary, Session, Status,
     load_models, select_model,
 };
 
@@ -37,7 +37,7 @@ pub struct RunOptions {
     /// How long to wait for another run to end.
     pub state_wait: Duration,
     /// For the session.
-    pub session: SessionOptions,
+    pub session: EngineOptions,
     /// To stop it.
     pub cancellation: Cancellation,
 }

@@ -1,27 +1,16 @@
 //! A session: the engine with a project's configuration applied, phase by phase (chapter 01 §2.1).
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
-use std::sync::Arc;
 
-use engine::{Connection, Database, EngineError, ExtensionSearch, Pins, needed_extensions};
+use engine::{Connection, EngineError, EngineOptions, Instance, SpillFolder, needed_extensions};
 use jiff::Timestamp;
 use model::{Code, ConfigDefinitions, TokenKind, code_words};
-use project::{ConfigFile, ConfigFiles};
+use project::{ConfigFailure, ConfigFile, ConfigFiles};
 use types::{is_identifier, quote};
 
 use crate::RunError;
 use crate::macros::load_macros;
-use crate::spill::SpillFolder;
 use crate::variables::{FUNCTIONS, run_variables, snapshot_variables};
-
-/// What a session needs from outside.
-pub struct SessionOptions {
-    /// Where extensions may be.
-    pub extensions: ExtensionSearch,
-    /// Folder for files that the engine spills to; it is removed when the session ends.
-    pub temp_root: PathBuf,
-}
 
 /// An open session.
 pub struct Session {
@@ -41,10 +30,9 @@ pub struct Session {
 
 impl Session {
     /// Opens the engine and applies the configuration.
-    pub fn open(config: &ConfigFiles, options: &SessionOptions) -> Result<Self, RunError> {
+    pub fn open(config: &ConfigFiles, options: &EngineOptions) -> Result<Self, RunError> {
         let started = Timestamp::now();
-        let spill = SpillFolder::new(&options.temp_root)?;
-        let connection = open_engine(config, options, &spill)?;
+        let Instance { connection, spill } = options.open(&needed_extensions(&config.attaching()))?;
         run_optional(&connection, &[&config.settings, &config.secrets, &config.extensions])?;
         let mut random = [0; 4];
         getrandom::fill(&mut random).map_err(random_failed)?;
@@ -72,19 +60,6 @@ impl Session {
 
 fn random_failed(error: getrandom::Error) -> EngineError {
     EngineError::Sql { class: String::new(), message: format!("no random bytes: {error}"), offset: None }
-}
-
-fn open_engine(config: &ConfigFiles, options: &SessionOptions, spill: &SpillFolder) -> Result<Connection, RunError> {
-    let pins = Pins::read();
-    pins.check_library()?;
-    let spill = spill.path().display().to_string();
-    // Unsigned extensions are allowed only until the pinned ones are loaded; `load` ends it.
-    let mut settings = vec![("allow_unsigned_extensions", "true"), ("temp_directory", spill.as_str())];
-    let folder = options.extensions.engine_folder().map(|folder| folder.display().to_string());
-    settings.extend(folder.as_deref().map(|folder| ("extension_directory", folder)));
-    let connection = Arc::new(Database::open(&settings)?).connect()?;
-    options.extensions.load(&connection, &needed_extensions(&config.attaching()), &pins)?;
-    Ok(connection)
 }
 
 /// Names of the attached databases, without the engine's own.
@@ -180,28 +155,14 @@ fn check_backend(sql: &str) -> Result<(), RunError> {
 
 /// Runs the statements of a file one by one; an error names file and place.
 pub(crate) fn run_file(connection: &Connection, file: &ConfigFile) -> Result<(), RunError> {
-    for range in file.statements() {
-        let statement = &file.expanded.text[range.clone()];
-        check_no_transaction(file, statement, range.start)?;
-        connection.execute(statement).map_err(|error| {
-            let offset = error.offset().filter(|&at| at <= statement.len()).unwrap_or(0);
-            RunError::Config { file: file.name.clone(), place: Box::new(file.place(range.start + offset)), error }
-        })?;
-    }
-    Ok(())
-}
-
-/// A transaction left open by configuration would make every model fail without naming the reason.
-fn check_no_transaction(file: &ConfigFile, statement: &str, start: usize) -> Result<(), RunError> {
-    let first = statement.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default().to_uppercase();
-    if !["BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT"].contains(&first.as_str()) {
-        return Ok(());
-    }
-    Err(RunError::Refused {
-        code: types::Code::ConfigSql,
-        message: format!("load {}: {first} is not allowed, transactions are the runtime's", file.name),
-        help: "write the statements alone".into(),
-        place: Box::new(file.place(start)),
+    file.run(|statement| connection.execute(statement), EngineError::offset).map_err(|failure| match failure {
+        ConfigFailure::Statement { error, place } => RunError::Config { file: file.name.clone(), place, error },
+        ConfigFailure::Transaction { word, place } => RunError::Refused {
+            code: types::Code::ConfigSql,
+            message: format!("load {}: {word} is not allowed, transactions are the runtime's", file.name),
+            help: "write the statements alone".into(),
+            place,
+        },
     })
 }
 

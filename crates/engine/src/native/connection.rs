@@ -132,6 +132,10 @@ impl InterruptHandle {
 }
 
 impl Connection {
+    pub(super) fn raw(&self) -> ffi::duckdb_connection {
+        self.handle.raw
+    }
+
     /// Runs one or more statements and discards their results.
     pub fn execute(&self, sql: &str) -> Result<(), EngineError> {
         self.query(sql).map(drop)

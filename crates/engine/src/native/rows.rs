@@ -47,28 +47,47 @@ impl Rows {
 
     /// The next rows, some thousand at a time; `None` at the end.
     pub fn next_chunk(&mut self) -> Option<Vec<Vec<Value>>> {
-        // SAFETY: a chunk is owned here and destroyed after its values were copied out.
+        let chunk = self.next_raw_chunk()?;
+        // SAFETY: the vectors do not outlive their chunk.
         unsafe {
-            let mut chunk = ffi::duckdb_fetch_chunk(self.result);
-            if chunk.is_null() {
-                return None;
-            }
-            let size = usize::try_from(ffi::duckdb_data_chunk_get_size(chunk)).unwrap_or(0);
+            let size = usize::try_from(ffi::duckdb_data_chunk_get_size(chunk.raw())).unwrap_or(0);
             let vectors: Vec<Vector<'_>> = (0..)
                 .zip(&self.types)
-                .map(|(at, logical)| Vector::new(ffi::duckdb_data_chunk_get_vector(chunk, at), logical))
+                .map(|(at, logical)| Vector::new(ffi::duckdb_data_chunk_get_vector(chunk.raw(), at), logical))
                 .collect();
             // Every row is below the chunk's size.
-            let rows = (0..size).map(|row| vectors.iter().map(|vector| vector.value(row)).collect()).collect();
-            drop(vectors);
-            ffi::duckdb_destroy_data_chunk(&raw mut chunk);
-            Some(rows)
+            Some((0..size).map(|row| vectors.iter().map(|vector| vector.value(row)).collect()).collect())
         }
+    }
+
+    /// The next chunk as the engine holds it; `None` at the end.
+    pub(super) fn next_raw_chunk(&mut self) -> Option<Chunk> {
+        // SAFETY: the result is alive; the chunk is owned from here on.
+        let raw = unsafe { ffi::duckdb_fetch_chunk(self.result) };
+        (!raw.is_null()).then_some(Chunk { raw })
     }
 
     /// All rows, one after the other.
     pub fn into_values(mut self) -> impl Iterator<Item = Vec<Value>> {
         std::iter::from_fn(move || self.next_chunk()).flatten()
+    }
+}
+
+/// Some rows in the engine's memory.
+pub(super) struct Chunk {
+    raw: ffi::duckdb_data_chunk,
+}
+
+impl Chunk {
+    pub(super) fn raw(&self) -> ffi::duckdb_data_chunk {
+        self.raw
+    }
+}
+
+impl Drop for Chunk {
+    fn drop(&mut self) {
+        // SAFETY: the only owner.
+        unsafe { ffi::duckdb_destroy_data_chunk(&raw mut self.raw) };
     }
 }
 

@@ -7,23 +7,22 @@ use std::fs::{self, DirBuilder, File};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use project::ProjectError;
+use crate::EngineError;
 
 const PREFIX: &str = "ondatrasql-spill-";
 
 /// A folder of this process's own.
-pub(crate) struct SpillFolder {
+pub struct SpillFolder {
     path: PathBuf,
     _lock: File,
 }
 
 impl SpillFolder {
     /// Makes the folder below `temp_root`, after removing those whose processes are gone.
-    pub(crate) fn new(temp_root: &Path) -> Result<Self, ProjectError> {
+    pub fn new(temp_root: &Path) -> Result<Self, EngineError> {
         remove_leftovers(temp_root);
         let mut random = [0; 8];
-        let failed =
-            |cause: String| ProjectError::File { action: "make a folder in", path: temp_root.to_owned(), cause };
+        let failed = |cause: String| EngineError::SpillFolder { path: temp_root.to_owned(), cause };
         getrandom::fill(&mut random).map_err(|error| failed(error.to_string()))?;
         let path = temp_root.join(format!("{PREFIX}{}", types::hex(&random)));
         let make = || -> std::io::Result<File> {
@@ -37,7 +36,8 @@ impl SpillFolder {
         Ok(Self { path, _lock: lock })
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    /// The folder.
+    pub fn path(&self) -> &Path {
         &self.path
     }
 }
