@@ -82,6 +82,16 @@ pub(crate) enum Command {
         verbatim_doc_comment
     )]
     Query(QueryArgs),
+    /// The state: the push queue, staged rows and tokens
+    ///
+    /// config/state.sql decides where it is. Examples:
+    ///   ondatrasql state status
+    ///   ondatrasql state serve --listen localhost:9494
+    #[command(override_usage = "ondatrasql state status|rekey|copy|serve", verbatim_doc_comment)]
+    State {
+        #[command(subcommand)]
+        command: StateCommand,
+    },
     /// Runs a script of `sql/`; never parsed, the words are read by hand
     #[command(skip)]
     Script(String),
@@ -145,6 +155,63 @@ pub(crate) struct SandboxArgs {
     pub(crate) _model: Option<String>,
 }
 
+/// What to do with the state.
+#[derive(Subcommand)]
+pub(crate) enum StateCommand {
+    /// Show where the state is, what is in it and which workers hold something
+    #[command(override_usage = "ondatrasql state status [--state-wait <duration>]")]
+    Status(StateWait),
+    /// Encrypt the state file with a new key, and write the key into .env
+    ///
+    /// The new file is compared with the old one row by row before it takes its place. A crash at any moment
+    /// leaves a file and a key that go together.
+    #[command(override_usage = "ondatrasql state rekey [--state-wait <duration>]")]
+    Rekey(StateWait),
+    /// Copy the whole state into an empty one, on any database
+    ///
+    /// OTHER.sql attaches the other state, like config/state.sql does. The copy is compared row by row. Example:
+    ///   ondatrasql state copy --to config/state.postgres.sql
+    #[command(override_usage = "ondatrasql state copy --to OTHER.sql [--state-wait <duration>]", verbatim_doc_comment)]
+    Copy(StateCopyArgs),
+    /// Serve the state file to workers on this or other machines, until stopped
+    ///
+    /// The workers attach it with the line that is printed, and need the same token. Example:
+    ///   ondatrasql state serve --listen localhost:9494
+    #[command(
+        override_usage = "ondatrasql state serve [--listen host:port] [--token-env VAR] [--state-wait <duration>]",
+        verbatim_doc_comment
+    )]
+    Serve(StateServeArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct StateWait {
+    /// How long to wait while another process has the state file, like 30s or 5m
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = crate::duration::parse)]
+    pub(crate) state_wait: std::time::Duration,
+}
+
+#[derive(Args)]
+pub(crate) struct StateCopyArgs {
+    /// The file that attaches the empty state
+    #[arg(long, value_name = "OTHER.sql")]
+    pub(crate) to: std::path::PathBuf,
+    #[command(flatten)]
+    pub(crate) wait: StateWait,
+}
+
+#[derive(Args)]
+pub(crate) struct StateServeArgs {
+    /// Where to listen; only this machine can reach localhost
+    #[arg(long, value_name = "HOST:PORT", default_value = "localhost:9494")]
+    pub(crate) listen: String,
+    /// The variable (environment or .env) that holds the token
+    #[arg(long, value_name = "VAR", default_value = "ONDATRA_QUACK_TOKEN")]
+    pub(crate) token_env: String,
+    #[command(flatten)]
+    pub(crate) wait: StateWait,
+}
+
 #[derive(Args)]
 pub(crate) struct SqlArgs {
     // The statement: `prepare_sql` turns the first operand into this flag, so that it may begin with `--`.
@@ -200,7 +267,25 @@ pub(crate) fn read(words: &[String]) -> Result<Command, CliError> {
     }
     let mut full = vec!["ondatrasql".to_owned()];
     full.extend(if name == "sql" { prepare_sql(words) } else { words.to_vec() });
-    CommandLine::try_parse_from(full).map(|line| line.command).map_err(|error| explain(&error, name))
+    let path = command_path(words);
+    CommandLine::try_parse_from(full).map(|line| line.command).map_err(|error| explain(&error, &path))
+}
+
+/// The words that name the command: one, or two for the commands of `state`.
+fn command_path(words: &[String]) -> String {
+    let is_parent = |name: &str| name == "state";
+    match words {
+        [name, second, ..] if is_parent(name) && find(&mut CommandLine::command(), &[name, second]).is_some() => {
+            format!("{name} {second}")
+        }
+        [name, ..] => name.clone(),
+        [] => String::new(),
+    }
+}
+
+/// The command at a path of names.
+fn find<'a>(line: &'a mut clap::Command, path: &[&str]) -> Option<&'a mut clap::Command> {
+    path.iter().try_fold(line, |command, name| command.find_subcommand_mut(name))
 }
 
 /// `<name>` of `sql/<name>.sql` without more words; `None` if it is a command, or not for this to judge.
@@ -268,7 +353,7 @@ pub(crate) fn help(command: Option<&str>) -> Result<String, CliError> {
     let mut line = described();
     line.build();
     let Some(name) = command else { return Ok(line.render_help().to_string()) };
-    match line.find_subcommand_mut(name) {
+    match find(&mut line, &name.split(' ').collect::<Vec<_>>()) {
         Some(command) => Ok(command.render_long_help().to_string()),
         None => Err(unknown_command(name)),
     }
@@ -307,6 +392,10 @@ fn explain(error: &clap::Error, name: &str) -> CliError {
             Ok(text) => CliError::Help(text),
             Err(error) => error,
         },
+        ErrorKind::InvalidSubcommand if name == "state" => CliError::usage(
+            format!("unknown command: state {}", context(ContextKind::InvalidSubcommand)),
+            format!("usage: {}", usage_of(name)),
+        ),
         ErrorKind::InvalidSubcommand => unknown_command(name),
         ErrorKind::UnknownArgument if name.starts_with('-') || argument.starts_with('-') => {
             CliError::usage(format!("unknown flag: {flag}"), format!("usage: {}", usage_of(name)))
@@ -326,6 +415,9 @@ fn explain(error: &clap::Error, name: &str) -> CliError {
             let value = context(ContextKind::InvalidValue);
             let unit = if flag == "--state-wait" { "write a number with a unit, like 30s or 5m; " } else { "" };
             CliError::usage(format!("invalid {flag} value: {value}"), format!("{unit}usage: {}", usage_of(name)))
+        }
+        ErrorKind::MissingRequiredArgument if name == "state copy" => {
+            CliError::usage("state copy needs --to OTHER.sql", format!("usage: {}", usage_of(name)))
         }
         ErrorKind::MissingRequiredArgument if name == "run" => CliError::usage(
             "--keep and --full-refresh need a model, --yes needs --full-refresh",
@@ -357,7 +449,7 @@ fn unknown_command(name: &str) -> CliError {
 
 fn usage_of(name: &str) -> String {
     let mut line = CommandLine::command();
-    let usage = match line.find_subcommand_mut(name) {
+    let usage = match find(&mut line, &name.split(' ').collect::<Vec<_>>()) {
         Some(command) => command.render_usage(),
         None => line.render_usage(),
     };

@@ -10,6 +10,7 @@ use miette::{
 };
 use project::ProjectError;
 use runtime::RunError;
+use state::StateError;
 use types::{Code, Diagnose};
 
 use crate::ui::Ui;
@@ -57,6 +58,12 @@ impl CliError {
 
 impl From<ProjectError> for CliError {
     fn from(error: ProjectError) -> Self {
+        Self::Failed(Box::new(error))
+    }
+}
+
+impl From<StateError> for CliError {
+    fn from(error: StateError) -> Self {
         Self::Failed(Box::new(error))
     }
 }

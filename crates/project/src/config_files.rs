@@ -12,6 +12,7 @@ use types::Place;
 use crate::{Environment, Expanded, ProjectError};
 
 /// One configuration file.
+#[derive(Clone)]
 pub struct ConfigFile {
     /// How messages name it, like `catalog.sql`, `audits.sql` or `variables/global.sql`.
     pub name: String,
@@ -24,6 +25,18 @@ pub struct ConfigFile {
 }
 
 impl ConfigFile {
+    /// Expands `source`, the text of the file at `path`.
+    pub(crate) fn new(
+        name: &str,
+        path: &Path,
+        source: String,
+        environment: &Environment,
+    ) -> Result<Self, ProjectError> {
+        let source: Arc<str> = source.into();
+        let expanded = Expanded::new(path, &source, environment)?;
+        Ok(Self { name: name.to_owned(), path: path.to_owned(), source, expanded })
+    }
+
     /// Byte ranges of the statements in the expanded text.
     pub fn statements(&self) -> Vec<Range<usize>> {
         split_statements(&self.expanded.text)
@@ -165,13 +178,11 @@ pub(crate) fn read(
     environment: &Environment,
 ) -> Result<Option<ConfigFile>, ProjectError> {
     let path = Path::new("config").join(file);
-    let source: Arc<str> = match fs::read_to_string(root.join(&path)) {
-        Ok(text) => text.into(),
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(ProjectError::file("load config: read", &path, &error)),
-    };
-    let expanded = Expanded::new(&path, &source, environment)?;
-    Ok(Some(ConfigFile { name: name.to_owned(), path, source, expanded }))
+    match fs::read_to_string(root.join(&path)) {
+        Ok(source) => ConfigFile::new(name, &path, source, environment).map(Some),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(ProjectError::file("load config: read", &path, &error)),
+    }
 }
 
 fn macros(root: &Path, environment: &Environment) -> Result<Vec<ConfigFile>, ProjectError> {

@@ -1,9 +1,10 @@
 //! The variables of a project: the process environment first, then `.env` (chapter 01 §2.3).
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::io::ErrorKind;
-use std::path::Path;
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 
 use crate::ProjectError;
 
@@ -40,6 +41,14 @@ impl Environment {
         self.in_file.iter().filter_map(|name| Some((name.as_str(), self.get(name)?)))
     }
 
+    /// The same variables, one of them with another value.
+    #[must_use]
+    pub fn with(&self, name: &str, value: &str) -> Self {
+        let mut changed = self.clone();
+        changed.variables.insert(name.to_owned(), value.to_owned());
+        changed
+    }
+
     /// The value of a variable.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.variables.get(name).map(String::as_str)
@@ -51,6 +60,66 @@ impl std::fmt::Debug for Environment {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_set().entries(self.variables.keys()).finish()
     }
+}
+
+/// The file `.env` itself, to change values in it. All other lines stay as they are.
+pub struct DotEnv {
+    path: PathBuf,
+    lines: Vec<String>,
+}
+
+impl DotEnv {
+    /// Reads `<root>/.env`; empty if it is not there.
+    pub fn read(root: &Path) -> Result<Self, ProjectError> {
+        let path = root.join(".env");
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(ProjectError::file("read", Path::new(".env"), &error)),
+        };
+        Ok(Self { path, lines: text.lines().map(str::to_owned).collect() })
+    }
+
+    /// The value that the file gives a variable.
+    pub fn get(&self, name: &str) -> Option<String> {
+        self.lines.iter().find_map(|line| value_of(line, name))
+    }
+
+    /// Gives a variable a value, in its first line or in a new one.
+    pub fn set(&mut self, name: &str, value: &str) {
+        let line = format!("{name}={value}");
+        match self.lines.iter_mut().find(|line| value_of(line, name).is_some()) {
+            Some(old) => *old = line,
+            None => self.lines.push(line),
+        }
+    }
+
+    /// Takes a variable out.
+    pub fn remove(&mut self, name: &str) {
+        self.lines.retain(|line| value_of(line, name).is_none());
+    }
+
+    /// Writes the file, readable for its owner alone, in one step: a crash leaves the old or the new one.
+    pub fn write(&self) -> Result<(), ProjectError> {
+        let failed = |error: &std::io::Error| ProjectError::file("write", Path::new(".env"), error);
+        // A link stays one.
+        let path = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        let mut new = path.clone().into_os_string();
+        new.push(".new");
+        let write = || -> std::io::Result<()> {
+            let _ = fs::remove_file(&new);
+            let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
+            file.write_all((self.lines.join("\n") + "\n").as_bytes())?;
+            file.sync_all()?;
+            fs::rename(&new, &path)?;
+            File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
+        };
+        write().map_err(|error| failed(&error))
+    }
+}
+
+fn value_of(line: &str, name: &str) -> Option<String> {
+    parse_line(line.trim_start_matches('\u{feff}')).ok().flatten().filter(|(known, _)| known == name).map(|(_, value)| value)
 }
 
 fn parse_line(line: &str) -> Result<Option<(String, String)>, String> {
@@ -99,6 +168,23 @@ mod tests {
         );
         let empty = tempfile::tempdir().unwrap();
         assert!(Environment::load(empty.path(), []).is_ok());
+    }
+
+    #[test]
+    fn changing_the_file_leaves_every_other_line_as_it_was() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(".env");
+        fs::write(&path, "# c\nexport A='1'\nnonsense\nB=2").unwrap();
+        let mut file = super::DotEnv::read(dir.path()).unwrap();
+        assert_eq!(file.get("A").as_deref(), Some("1"));
+        file.set("A", "x=");
+        file.set("C", "3");
+        file.remove("B");
+        file.write().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "# c\nA=x=\nnonsense\nC=3\n");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 
     #[test]

@@ -16,7 +16,7 @@ mod state_key;
 mod target_path;
 
 pub use config_files::{ConfigFailure, ConfigFile, ConfigFiles, read_config};
-pub use dotenv::Environment;
+pub use dotenv::{DotEnv, Environment};
 pub use error::ProjectError;
 pub use expansion::Expanded;
 pub use init::{CatalogKind, init};
@@ -24,5 +24,5 @@ pub use model_files::{Duplicate, ModelSource, Models, duplicates, find_model_fil
 pub use redaction::Redactor;
 pub use root::find_root;
 pub use script::{Script, script_names};
-pub use state_key::check_state_key;
+pub use state_key::{check_state_key, read_state_file};
 pub use target_path::target_of;

@@ -15,6 +15,21 @@ const KEY_BYTES: usize = 32;
 /// Reads `config/state.sql`; an error if it is missing, uses an undefined variable or holds a key of the wrong length.
 pub fn check_state_key(root: &Path, environment: &Environment) -> Result<ConfigFile, ProjectError> {
     let file = read(root, "state.sql", "state.sql", environment)?.ok_or(ProjectError::StateRequired)?;
+    check_key(&file)?;
+    Ok(file)
+}
+
+/// The same for a file like `config/state.sql` that stands elsewhere; `path` is absolute.
+pub fn read_state_file(root: &Path, path: &Path, environment: &Environment) -> Result<ConfigFile, ProjectError> {
+    let shown = path.strip_prefix(root).unwrap_or(path);
+    let source = std::fs::read_to_string(path).map_err(|error| ProjectError::file("read", shown, &error))?;
+    let file = ConfigFile::new(&shown.display().to_string(), shown, source, environment)?;
+    check_key(&file)?;
+    Ok(file)
+}
+
+/// An error if the file holds a key of the wrong length.
+fn check_key(file: &ConfigFile) -> Result<(), ProjectError> {
     if let Some((key, at)) = encryption_key(&file.expanded.text) {
         let problem = match STANDARD.decode(&key) {
             _ if key.is_empty() => Some("the ENCRYPTION_KEY is empty".to_owned()),
@@ -28,7 +43,21 @@ pub fn check_state_key(root: &Path, environment: &Environment) -> Result<ConfigF
             return Err(ProjectError::StateKey { message, place: Box::new(file.place(at)) });
         }
     }
-    Ok(file)
+    Ok(())
+}
+
+impl ConfigFile {
+    /// The text after the word `ENCRYPTION_KEY`.
+    pub fn encryption_key(&self) -> Option<String> {
+        encryption_key(&self.expanded.text).map(|(key, _)| key)
+    }
+
+    /// The variable that is all of that text, as written.
+    pub fn encryption_key_variable(&self) -> Option<String> {
+        let (key, _) = encryption_key(&self.source)?;
+        let name = key.strip_prefix("${")?.strip_suffix('}')?;
+        types::is_identifier(name).then(|| name.to_owned())
+    }
 }
 
 /// The text after the word `ENCRYPTION_KEY`, and its first byte.

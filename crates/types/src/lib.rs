@@ -2,6 +2,7 @@
 //!
 //! Boundary: no I/O, no clock, no SQL execution; nothing here knows a database, a terminal or a project.
 
+mod change_type;
 mod code;
 mod commit;
 mod diagnose;
@@ -11,6 +12,7 @@ mod place;
 mod run_type;
 mod target;
 
+pub use change_type::ChangeType;
 pub use code::Code;
 pub use commit::{Column, ColumnLineage, CommitInfo, LineageSource, Step, StepStatus, Transformation};
 pub use diagnose::Diagnose;

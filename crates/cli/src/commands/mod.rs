@@ -6,6 +6,7 @@ mod run;
 mod sandbox;
 mod sql;
 mod sql_file;
+mod state;
 mod version;
 
 use std::process::ExitCode;
@@ -23,6 +24,7 @@ pub(crate) fn dispatch(command: Command, ui: &Ui) -> Result<ExitCode, CliError> 
         Command::Sql(args) => sql::sql(&args, ui),
         Command::Query(args) => query::query(&args, ui),
         Command::Script(name) => sql_file::sql_file(&name, ui),
+        Command::State { command } => state::state(command, ui),
         Command::Version => version::version(ui),
         Command::Help { command } => {
             ui.result(&help(command.as_deref())?)?;

@@ -35,6 +35,18 @@ impl Rows {
         &self.columns
     }
 
+    /// How many rows there are in all.
+    pub fn len(&self) -> u64 {
+        let mut result = self.result;
+        // SAFETY: the result is alive; the call reads it.
+        unsafe { ffi::duckdb_row_count(&raw mut result) }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Columns of types that can only be read after a cast to text.
     pub fn undecodable(&self) -> Vec<&str> {
         self.columns

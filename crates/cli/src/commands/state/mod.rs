@@ -1,0 +1,81 @@
+//! `ondatrasql state …`: a file per command.
+
+mod copy;
+mod rekey;
+mod serve;
+mod status;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use project::{ConfigFile, Environment, check_state_key};
+use state::{SqlStore, StateConfig, StateError, WorkerId, finish_rekey};
+
+use crate::args::StateCommand;
+use crate::error::CliError;
+use crate::invocation::Invocation;
+use crate::ui::Ui;
+
+/// Shortest lease that can be kept alive, in seconds.
+const LEASE_SECONDS_MIN: u64 = 2;
+
+pub(crate) fn state(command: StateCommand, ui: &Ui) -> Result<ExitCode, CliError> {
+    match command {
+        StateCommand::Status(args) => status::status(&args, ui),
+        StateCommand::Rekey(args) => rekey::rekey(&args, ui),
+        StateCommand::Copy(args) => copy::copy(&args, ui),
+        StateCommand::Serve(args) => serve::serve(&args, ui),
+    }
+}
+
+/// A project's state, not opened yet.
+struct Setup {
+    invocation: Invocation,
+    config: StateConfig,
+}
+
+impl Setup {
+    /// Reads `config/state.sql`, after finishing a rotation of its key that was interrupted.
+    fn read(wait: Duration, ui: &Ui) -> Result<Self, CliError> {
+        let mut invocation = Invocation::enter(ui)?;
+        let lease = lease(&invocation.environment)?;
+        let configured = |environment: &Environment| -> Result<StateConfig, StateError> {
+            let file = check_state_key(&invocation.root, environment)?;
+            Ok(config(&invocation, file, wait, lease))
+        };
+        let finished = finish_rekey(&invocation.root, &invocation.environment, configured)?;
+        if let Some(environment) = finished {
+            ui.line("Finished a rotation of the state's key that was interrupted");
+            invocation.environment = environment;
+        }
+        let file = check_state_key(&invocation.root, &invocation.environment)?;
+        let config = config(&invocation, file, wait, lease);
+        Ok(Self { invocation, config })
+    }
+
+    fn open(&self) -> Result<SqlStore, StateError> {
+        state::open(self.config.clone(), worker()?)
+    }
+}
+
+fn config(invocation: &Invocation, file: ConfigFile, wait: Duration, lease: Duration) -> StateConfig {
+    StateConfig { lease, lock_wait: wait, ..StateConfig::new(file, invocation.session_options()) }
+}
+
+fn worker() -> Result<WorkerId, StateError> {
+    WorkerId::of_this_process().map_err(|error| StateError::Write { message: format!("no random bytes: {error}") })
+}
+
+/// The lease of chapter 04 §7: `ONDATRA_LEASE` in seconds, 60 without it.
+fn lease(environment: &Environment) -> Result<Duration, CliError> {
+    let Some(text) = environment.get("ONDATRA_LEASE").filter(|text| !text.is_empty()) else {
+        return Ok(Duration::from_mins(1));
+    };
+    let seconds = text.trim().parse().ok().filter(|&seconds| seconds >= LEASE_SECONDS_MIN);
+    seconds.map(Duration::from_secs).ok_or_else(|| {
+        CliError::usage(
+            format!("invalid ONDATRA_LEASE: {text}"),
+            format!("write whole seconds, at least {LEASE_SECONDS_MIN}"),
+        )
+    })
+}

@@ -1,0 +1,1 @@
+DELETE FROM sync_jobref WHERE claim_id = {claim} AND batch = {batch};

@@ -1,0 +1,1 @@
+SELECT worker FROM sync_lease WHERE target = {target}

@@ -1,0 +1,35 @@
+-- Moves the first due events of a target into a new claim, passing over those that another worker is about to take.
+WITH busy AS MATERIALIZED (
+    -- A row with an event in flight has to wait, whatever its number.
+    SELECT row_key, 0 AS seq FROM sync_inflight WHERE target = {target}
+    UNION ALL
+    SELECT row_key, min(seq) FROM sync_evt
+    WHERE target = {target} AND not_before IS NOT NULL AND not_before > now() GROUP BY row_key
+),
+picked AS MATERIALIZED (
+    SELECT e.seq, e.row_key FROM sync_evt AS e
+    WHERE e.target = {target} AND (e.not_before IS NULL OR e.not_before <= now())
+        AND NOT EXISTS (SELECT 1 FROM busy AS b WHERE b.row_key = e.row_key AND b.seq < e.seq)
+    ORDER BY e.seq LIMIT {limit}
+    FOR UPDATE OF e SKIP LOCKED
+),
+passed AS MATERIALIZED (
+    -- Events before the end of the chunk that are not in it: later ones of the same rows must not overtake them.
+    SELECT e.row_key, min(e.seq) AS seq FROM sync_evt AS e
+    WHERE e.target = {target} AND e.seq <= (SELECT max(seq) FROM picked)
+        AND NOT EXISTS (SELECT 1 FROM picked AS p WHERE p.seq = e.seq)
+    GROUP BY e.row_key
+),
+moved AS (
+    DELETE FROM sync_evt AS e USING picked AS p
+    WHERE e.target = {target} AND e.seq = p.seq
+        AND NOT EXISTS (SELECT 1 FROM passed AS q WHERE q.row_key = p.row_key AND q.seq < p.seq)
+    RETURNING e.target, e.seq, e.row_key, e.rowid, e.change_type, e.snapshot_id, e.attempts, e.not_before, e.last_error, e.created_at
+),
+claim AS (
+    INSERT INTO sync_claim (claim_id, target, worker, run_id, claimed_at, heartbeat, lease_until)
+    SELECT {claim}, {target}, {worker}, {run_id}, now(), now(), now() + {lease_ms} * INTERVAL '1 millisecond'
+    WHERE EXISTS (SELECT 1 FROM moved)
+)
+INSERT INTO sync_inflight (claim_id, target, seq, row_key, rowid, change_type, snapshot_id, attempts, not_before, last_error, created_at)
+SELECT {claim}, m.target, m.seq, m.row_key, m.rowid, m.change_type, m.snapshot_id, m.attempts, m.not_before, m.last_error, m.created_at FROM moved AS m;

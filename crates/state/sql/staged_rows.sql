@@ -1,0 +1,1 @@
+SELECT "row" FROM {table} WHERE claim_id = {claim} ORDER BY seq

@@ -1,0 +1,78 @@
+//! A DuckDB server, attached to the session as `state` over Quack.
+//!
+//! Transactions are begun on the server: a local BEGIN is not forwarded. Every request names the database
+//! anew, since a session that the server lost begins in another one.
+
+use std::time::Duration;
+
+use engine::{Connection, EngineError, Rows};
+use types::literal;
+
+use super::{Backend, BackendKind, Load, Remote, load_into};
+
+/// Rows that any network carries in a second.
+const ROWS_PER_SECOND: u64 = 10_000;
+
+/// The server's session.
+pub(crate) struct Quack {
+    remote: Remote,
+    /// Rows that are loaded and not yet transferred.
+    loaded: u64,
+}
+
+impl Quack {
+    pub(crate) fn new(remote: Remote) -> Self {
+        Self { remote, loaded: 0 }
+    }
+}
+
+/// The statement that has the server run `script`.
+pub(crate) fn request(script: &str) -> String {
+    format!("FROM quack_query_by_name('state', {})", literal(&format!("USE state;\n{script}")))
+}
+
+fn roll_back(connection: &Connection) {
+    // Without an open transaction there is nothing to roll back.
+    let _ = connection.execute(&request("ROLLBACK"));
+}
+
+impl Backend for Quack {
+    fn kind(&self) -> BackendKind {
+        BackendKind::Quack
+    }
+
+    fn execute(&mut self, script: &str) -> Result<(), EngineError> {
+        let request = request(&format!("BEGIN;\n{script};\nCOMMIT"));
+        self.remote
+            .run(Duration::ZERO, move |connection| connection.execute(&request).inspect_err(|_| roll_back(connection)))
+    }
+
+    fn query(&mut self, sql: &str) -> Result<Rows, EngineError> {
+        let request = request(sql);
+        self.remote.run(Duration::ZERO, move |connection| connection.query(&request))
+    }
+
+    fn load(&mut self, load: Load) -> Result<(), EngineError> {
+        self.loaded += load.rows.len();
+        self.remote.run(Duration::ZERO, move |connection| load_into(connection, load))
+    }
+
+    fn query_local(&mut self, sql: &str) -> Result<Rows, EngineError> {
+        let sql = sql.to_owned();
+        self.remote.run(Duration::ZERO, move |connection| connection.query(&sql))
+    }
+
+    fn transfer(&mut self, inserts: &[String], script: &str) -> Result<(), EngineError> {
+        let extra = Duration::from_secs(std::mem::take(&mut self.loaded) / ROWS_PER_SECOND);
+        let inserts = inserts.to_vec();
+        let script = request(&format!("{script};\nCOMMIT"));
+        self.remote.run(extra, move |connection| {
+            let work = || {
+                connection.execute(&request("BEGIN"))?;
+                inserts.iter().try_for_each(|insert| connection.execute(insert))?;
+                connection.execute(&script)
+            };
+            work().inspect_err(|_| roll_back(connection))
+        })
+    }
+}

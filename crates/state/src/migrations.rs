@@ -1,0 +1,98 @@
+//! The tables, version by version: each migration is one transaction, and several workers may begin at once.
+
+use crate::StateError;
+use crate::backend::Backend;
+use crate::failure::{Failure, Fence};
+use crate::retry::{Attempts, VerbError};
+use crate::script::Dialect;
+use crate::sql_store::number;
+
+/// The newest version that this build knows.
+pub(crate) const VERSION: i64 = 4;
+
+macro_rules! migrations {
+    ($folder:literal) => {
+        [
+            include_str!(concat!("../sql/", $folder, "/migrations/0001_queue.sql")),
+            include_str!(concat!("../sql/", $folder, "/migrations/0002_leases.sql")),
+            include_str!(concat!("../sql/", $folder, "/migrations/0003_fetch.sql")),
+            include_str!(concat!("../sql/", $folder, "/migrations/0004_tokens.sql")),
+        ]
+    };
+}
+
+const DUCKDB: [&str; 4] = migrations!("duckdb");
+const POSTGRES: [&str; 4] = migrations!("postgres");
+
+const FIRST: &str = "CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL PRIMARY KEY);
+INSERT INTO schema_version SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM schema_version);";
+
+/// Brings the tables up to `upto`; an error if they are newer than this build.
+pub(crate) fn migrate(backend: &mut dyn Backend, attempts: &mut Attempts, upto: i64) -> Result<bool, StateError> {
+    let mut version = match version(backend, attempts)? {
+        Some(version) if version > VERSION => return Err(StateError::Newer { found: version, known: VERSION }),
+        Some(version) => version,
+        None => {
+            run(backend, attempts, FIRST)?;
+            0
+        }
+    };
+    let files = match backend.kind().dialect() {
+        Dialect::DuckDb => DUCKDB,
+        Dialect::Postgres => POSTGRES,
+    };
+    let begun = version;
+    while version < upto {
+        let migration = files[usize::try_from(version).unwrap_or_default()];
+        // The update comes first: of two workers one waits or collides here, before it makes a table.
+        let script = format!(
+            "UPDATE schema_version SET version = {next} WHERE version = {version};
+SELECT CAST(CASE WHEN count(*) = 1 THEN '1' ELSE 'fence:version:' || count(*) END AS INTEGER)
+FROM schema_version WHERE version = {next};
+{migration}",
+            next = version + 1
+        );
+        run(backend, attempts, &script)?;
+        version += 1;
+    }
+    Ok(begun != version)
+}
+
+/// The tables' version; `None` if there are no tables.
+pub(crate) fn version(backend: &mut dyn Backend, attempts: &mut Attempts) -> Result<Option<i64>, StateError> {
+    let tables = "SELECT count(*) AS tables FROM information_schema.tables \
+                  WHERE table_name = 'schema_version' AND table_schema = current_schema()";
+    let mut ask = |sql: &str| loop {
+        match backend.query(sql) {
+            Ok(rows) => return Ok(rows.into_values().next().map_or(0, |row| number(&row[0]))),
+            Err(error) => attempts.after(Failure::of(&error, sql)).map_err(|error| error.lease_on("")).map(drop)?,
+        }
+    };
+    if ask(tables)? == 0 {
+        return Ok(None);
+    }
+    ask("SELECT max(version) AS version FROM schema_version").map(Some)
+}
+
+fn run(backend: &mut dyn Backend, attempts: &mut Attempts, script: &str) -> Result<(), StateError> {
+    loop {
+        let Err(error) = backend.execute(script) else { return Ok(()) };
+        match attempts.after(Failure::of(&error, script)) {
+            Ok(_) => {}
+            // Another worker did it.
+            Err(VerbError::Fence(Fence::Version)) => return Ok(()),
+            Err(error) => return Err(error.lease_on("")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DUCKDB, POSTGRES, VERSION};
+
+    #[test]
+    fn both_dialects_have_every_version() {
+        assert_eq!((DUCKDB.len(), POSTGRES.len()), (4, 4));
+        assert_eq!(usize::try_from(VERSION), Ok(DUCKDB.len()));
+    }
+}

@@ -1,0 +1,227 @@
+//! Opens the state that `config/state.sql` attaches, in a session of its own (chapter 04 §2).
+
+use std::time::{Duration, Instant};
+
+use engine::{Connection, EngineError, EngineOptions, Instance, needed_extensions};
+use project::{ConfigFailure, ConfigFile};
+use types::Code;
+
+use crate::backend::{Backend, File, Postgres, Quack, Remote, quack_request};
+use crate::failure::Failure;
+use crate::migrations::{VERSION, migrate};
+use crate::retry::Attempts;
+use crate::sql_store::{SqlStore, local};
+use crate::{StateError, WorkerId};
+
+/// Pause between two attempts to get a locked file.
+const LOCK_PAUSE: Duration = Duration::from_millis(100);
+
+/// What is needed to open a state, again and again.
+#[derive(Clone)]
+pub struct StateConfig {
+    /// `state.sql`, expanded.
+    pub file: ConfigFile,
+    /// For the session.
+    pub engine: EngineOptions,
+    /// How long something is a worker's without a sign of life.
+    pub lease: Duration,
+    /// How long to wait for a locked file.
+    pub lock_wait: Duration,
+    /// How long to wait for one answer of a server.
+    pub answer_wait: Duration,
+    /// How long to go on trying to reach a server.
+    pub patience: Duration,
+}
+
+impl StateConfig {
+    /// A configuration with the waits of chapter 04: a lease of 60 s, 10 s for a lock.
+    pub fn new(file: ConfigFile, engine: EngineOptions) -> Self {
+        Self {
+            file,
+            engine,
+            lease: Duration::from_mins(1),
+            lock_wait: Duration::from_secs(10),
+            answer_wait: Duration::from_secs(30),
+            patience: Duration::from_secs(30),
+        }
+    }
+}
+
+/// Opens the state and brings its tables up to date.
+pub fn open(config: StateConfig, worker: WorkerId) -> Result<SqlStore, StateError> {
+    open_version(config, worker, VERSION)
+}
+
+pub(crate) fn open_version(config: StateConfig, worker: WorkerId, version: i64) -> Result<SqlStore, StateError> {
+    let mut backend = connect(&config)?;
+    let are_new = migrate(backend.as_mut(), &mut Attempts::new(config.patience), version)?;
+    if are_new && !backend.kind().is_exclusive() {
+        // The session looked at the tables before these were there.
+        backend = connect(&config)?;
+    }
+    Ok(SqlStore::new(backend, config, worker))
+}
+
+/// A new session with the state; what is in it is not looked at.
+pub(crate) fn connect(config: &StateConfig) -> Result<Box<dyn Backend>, StateError> {
+    let started = Instant::now();
+    loop {
+        match attach(config) {
+            Err(StateError::Locked { holder, .. }) => {
+                let waited = started.elapsed();
+                if waited >= config.lock_wait {
+                    return Err(StateError::Locked { holder, waited_s: waited.as_secs() });
+                }
+                std::thread::sleep(LOCK_PAUSE.min(config.lock_wait.saturating_sub(waited)));
+            }
+            other => return other,
+        }
+    }
+}
+
+/// Runs `state.sql` in a new session.
+/// `extensions` are loaded besides those that its text names. Gives the session and the database's type.
+pub(crate) fn session(config: &StateConfig, extensions: &[&'static str]) -> Result<(Instance, String), StateError> {
+    let mut names = needed_extensions(&[&config.file.expanded.text]);
+    // It brings the cipher: without it the engine cannot write an encrypted file.
+    let cipher = config.file.encryption_key().map(|_| "httpfs");
+    for &name in extensions.iter().chain(&cipher) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let instance = config.engine.open(&names).map_err(local)?;
+    let connection = &instance.connection;
+    // What is spilled of an encrypted state is encrypted. A request that is sent twice behind our back would
+    // be answered twice.
+    connection.execute("SET temp_file_encryption = true; SET http_retries = 0").map_err(local)?;
+    config
+        .file
+        .run(|statement| connection.execute(statement), EngineError::offset)
+        .map_err(|failure| refused(&config.file, failure))?;
+    let kind = check_attached(connection)?;
+    Ok((instance, kind))
+}
+
+fn attach(config: &StateConfig) -> Result<Box<dyn Backend>, StateError> {
+    let (instance, kind) = session(config, &[])?;
+    let connection = &instance.connection;
+    match kind.as_str() {
+        "duckdb" => Ok(Box::new(File::new(instance).map_err(local)?)),
+        "postgres" => {
+            connection.execute("USE state").map_err(local)?;
+            let schema = connection.query_value("SELECT current_schema()").map_err(local)?;
+            let schema = schema.into_text().unwrap_or_else(|| "public".into());
+            connection.execute("USE memory").map_err(local)?;
+            let remote = Remote::new(instance, config.answer_wait).map_err(local)?;
+            let ask = "FROM postgres_query('state', 'SELECT CAST(current_schema() AS TEXT) AS schema')";
+            let default = remote.run(Duration::ZERO, |connection| connection.query_value(ask)).map_err(|error| {
+                StateError::unreachable(Duration::ZERO, error.cleaned())
+            })?;
+            let is_default = default.as_text() == Some(schema.as_str());
+            Ok(Box::new(Postgres::new(remote, schema, is_default)))
+        }
+        "quack" => {
+            let remote = Remote::new(instance, config.answer_wait).map_err(local)?;
+            let ask = quack_request("SELECT current_database()");
+            remote.run(Duration::ZERO, move |connection| connection.query_value(&ask)).map_err(|error| {
+                match Failure::of(&error, "") {
+                    Failure::Lost(message) => StateError::unreachable(config.answer_wait, message),
+                    _ => no_database(),
+                }
+            })?;
+            Ok(Box::new(Quack::new(remote)))
+        }
+        other => Err(StateError::Catalog {
+            message: format!("config/state.sql attaches {other}, which cannot hold the state"),
+            help: "attach a DuckDB file, PostgreSQL (TYPE postgres) or a Quack server (TYPE quack)".into(),
+        }),
+    }
+}
+
+fn no_database() -> StateError {
+    StateError::Catalog {
+        message: "the Quack server has no database `state`".into(),
+        help: "serve the state with `ondatrasql state serve`, or attach a file AS state on the server before quack_serve"
+            .into(),
+    }
+}
+
+/// The type of the database attached as `state`, which must be the only one.
+fn check_attached(connection: &Connection) -> Result<String, StateError> {
+    let sql = "SELECT database_name, type, readonly FROM duckdb_databases() \
+               WHERE NOT internal AND database_name <> 'memory' ORDER BY database_name";
+    let rows: Vec<_> = connection.query(sql).map_err(local)?.into_values().collect();
+    let names: Vec<String> = rows.iter().filter_map(|row| row[0].as_text().map(str::to_owned)).collect();
+    let attached = |message: String| StateError::Catalog {
+        message,
+        help: "write exactly one ATTACH … AS state; `ondatrasql init` in an empty folder shows one".into(),
+    };
+    match &names[..] {
+        [name] if name == "state" => {}
+        [] => return Err(attached("config/state.sql attaches nothing".into())),
+        [name] => return Err(attached(format!("config/state.sql attaches `{name}`, the alias must be `state`"))),
+        _ => {
+            let names = names.join(", ");
+            return Err(attached(format!("config/state.sql must attach one catalog, it attaches: {names}")));
+        }
+    }
+    if rows[0][2].as_bool() == Some(true) {
+        return Err(StateError::Catalog {
+            message: "config/state.sql attaches the state read-only".into(),
+            help: "take READ_ONLY out, and check that the file and its folder can be written".into(),
+        });
+    }
+    Ok(rows[0][1].as_text().unwrap_or_default().to_owned())
+}
+
+/// The user's words for what a statement of `state.sql` answered.
+fn refused(file: &ConfigFile, failure: ConfigFailure<EngineError>) -> StateError {
+    let (error, place) = match failure {
+        ConfigFailure::Transaction { word, place } => {
+            return StateError::Sql {
+                file: file.name.clone(),
+                message: format!("{word} is not allowed, transactions are the runtime's"),
+                help: "write the statements alone".into(),
+                place,
+            };
+        }
+        ConfigFailure::Statement { error, place } => (error, place),
+    };
+    let message = error.cleaned();
+    if message.contains("Could not set lock on file") || message.contains("Conflicting lock") {
+        return StateError::Locked { holder: holder(&message), waited_s: 0 };
+    }
+    if message.contains("Wrong encryption key") {
+        return StateError::WrongKey { file: file.name.clone(), place };
+    }
+    if let Failure::Lost(message) = Failure::of(&error, "") {
+        return StateError::unreachable(Duration::ZERO, message);
+    }
+    let help = match () {
+        () if message.contains("encrypted") && file.encryption_key().is_none() => {
+            "add (ENCRYPTION_KEY '${ONDATRA_STATE_KEY}') to the ATTACH: the file is encrypted".into()
+        }
+        () if message.contains("Authentication failed") => {
+            "use the token with which the server was started".into()
+        }
+        () if error.is_statement_fault() => format!("correct the statement in {}", place.file().display()),
+        () => types::Diagnose::help(&error),
+    };
+    StateError::Sql { file: file.name.clone(), message, help, place }
+}
+
+/// The process that the engine names as the lock's holder.
+fn holder(message: &str) -> Option<String> {
+    let (_, rest) = message.split_once("(PID ")?;
+    Some(rest.split(')').next().unwrap_or_default().to_owned())
+}
+
+/// A refusal of commands that need a state file.
+pub(crate) fn needs_file(command: &str) -> StateError {
+    StateError::refused(
+        Code::StateServe,
+        format!("`ondatrasql state {command}` needs a state in a DuckDB file"),
+        "a server's own tools do this for PostgreSQL and Quack; see docs/state.md",
+    )
+}

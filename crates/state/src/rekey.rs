@@ -1,0 +1,182 @@
+//! `state rekey`: the state file with a new key.
+//!
+//! File and key are in two files, which no system replaces at once. So `.env` holds both keys while the file is
+//! replaced: `<NAME>` and `<NAME>_NEXT`. Whoever opens the state meanwhile, or after a crash, finds out which of
+//! the two is the file's, and finishes what was begun.
+
+use std::fs::{self, File as FsFile};
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use engine::Connection;
+use project::{DotEnv, Environment};
+use types::{Code, literal, quote};
+
+use crate::migrations::migrate;
+use crate::open::{StateConfig, needs_file, session};
+use crate::retry::Attempts;
+use crate::sql_store::{count, local};
+use crate::{StateError, backend};
+
+/// Length of a key in bytes (AES-256).
+const KEY_BYTES: usize = 32;
+
+/// What was done.
+#[derive(Debug)]
+pub struct Rekeyed {
+    /// The state file.
+    pub path: PathBuf,
+    /// The variable in `.env` that holds the new key.
+    pub variable: String,
+    /// Rows compared.
+    pub rows: u64,
+}
+
+/// Encrypts the state file with a new key. `root` is the project's folder, which holds `.env`.
+pub fn rekey(root: &Path, config: &StateConfig, environment: &Environment) -> Result<Rekeyed, StateError> {
+    // Holding the old file keeps every other process out until the new one is in its place.
+    let (instance, kind) = session(config, &[])?;
+    if kind != "duckdb" {
+        return Err(needs_file("rekey"));
+    }
+    let variable = key_variable(config)?;
+    let mut dotenv = DotEnv::read(root)?;
+    if dotenv.get(&variable).as_deref() != environment.get(&variable) {
+        return Err(StateError::refused(
+            Code::StateRekey,
+            format!("{variable} comes from the environment, not from .env"),
+            format!("put {variable} into .env and take it out of the environment: only there can the new key replace it"),
+        ));
+    }
+    let mut old = backend::File::new(instance).map_err(local)?;
+    migrate(&mut old, &mut Attempts::new(config.patience), crate::migrations::VERSION)?;
+    let instance = old.into_instance();
+    let connection = &instance.connection;
+    let path = file_path(connection)?;
+    let (key, new_path) = (new_key()?, beside(&path));
+    let rows = write_copy(connection, &new_path, &key)?;
+    sync(&new_path)?;
+
+    let next = next_of(&variable);
+    dotenv.set(&next, &key);
+    dotenv.write()?;
+    fs::rename(&new_path, &path).map_err(|error| StateError::file("put the new file in place as", &path, &error))?;
+    sync(path.parent().unwrap_or(Path::new(".")))?;
+    dotenv.set(&variable, &key);
+    dotenv.remove(&next);
+    dotenv.write()?;
+    drop(instance);
+    Ok(Rekeyed { path, variable, rows })
+}
+
+/// Finishes a rotation that a crash interrupted. Gives the environment to go on with; `None` if there is nothing
+/// to finish.
+pub fn finish_rekey(
+    root: &Path,
+    environment: &Environment,
+    mut config_with: impl FnMut(&Environment) -> Result<StateConfig, StateError>,
+) -> Result<Option<Environment>, StateError> {
+    let config = config_with(environment)?;
+    let Ok(variable) = key_variable(&config) else { return Ok(None) };
+    let next = next_of(&variable);
+    let mut dotenv = DotEnv::read(root)?;
+    let Some(next_key) = dotenv.get(&next) else { return Ok(None) };
+    let is_old = match session(&config, &[]) {
+        Ok(_) => true,
+        Err(StateError::WrongKey { .. }) => false,
+        Err(error) => return Err(error),
+    };
+    if !is_old {
+        let environment = environment.with(&variable, &next_key);
+        // If this fails too, neither key is the file's: nothing is changed.
+        session(&config_with(&environment)?, &[])?;
+        dotenv.set(&variable, &next_key);
+    }
+    dotenv.remove(&next);
+    dotenv.write()?;
+    Ok((!is_old).then(|| environment.with(&variable, &next_key)))
+}
+
+/// The variable that holds the key.
+fn key_variable(config: &StateConfig) -> Result<String, StateError> {
+    config.file.encryption_key_variable().ok_or_else(|| {
+        StateError::refused(
+            Code::StateRekey,
+            "config/state.sql does not take its ENCRYPTION_KEY from a variable",
+            "write (ENCRYPTION_KEY '${ONDATRA_STATE_KEY}') behind the file's name, with the key in .env",
+        )
+    })
+}
+
+fn next_of(variable: &str) -> String {
+    format!("{variable}_NEXT")
+}
+
+fn new_key() -> Result<String, StateError> {
+    let mut bytes = [0; KEY_BYTES];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| StateError::Write { message: format!("no random bytes: {error}") })?;
+    Ok(STANDARD.encode(bytes))
+}
+
+fn file_path(connection: &Connection) -> Result<PathBuf, StateError> {
+    let sql = "SELECT path FROM duckdb_databases() WHERE database_name = 'state'";
+    let path = connection.query_value(sql).map_err(local)?.into_text().unwrap_or_default();
+    // A link stays one: the file that it leads to is replaced.
+    fs::canonicalize(&path).map_err(|error| StateError::file("find", path, &error))
+}
+
+fn beside(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".rekey");
+    name.into()
+}
+
+/// Writes all of the state into a new file, and compares the two row by row.
+fn write_copy(connection: &Connection, path: &Path, key: &str) -> Result<u64, StateError> {
+    for leftover in [path.to_owned(), PathBuf::from(format!("{}.wal", path.display()))] {
+        match fs::remove_file(&leftover) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(StateError::file("remove", leftover, &error));
+            }
+            _ => {}
+        }
+    }
+    let attach = format!(
+        "ATTACH {} AS rekeyed (ENCRYPTION_KEY {}); CHECKPOINT state; COPY FROM DATABASE state TO rekeyed",
+        literal(&path.display().to_string()),
+        literal(key)
+    );
+    let write = |sql: &str| {
+        connection.execute(sql).map_err(|error| StateError::Write { message: error.cleaned() })
+    };
+    write(&attach)?;
+    let tables = "SELECT table_name FROM duckdb_tables() WHERE database_name = 'state' ORDER BY table_name";
+    let mut rows = 0;
+    for table in connection.query(tables).map_err(local)?.into_values() {
+        rows += compare(connection, table[0].as_text().unwrap_or_default())?;
+    }
+    write("CHECKPOINT rekeyed; DETACH rekeyed")?;
+    Ok(rows)
+}
+
+fn compare(connection: &Connection, table: &str) -> Result<u64, StateError> {
+    let name = quote(table);
+    let sql = format!(
+        "SELECT (SELECT count(*) FROM state.{name}), \
+         (SELECT count(*) FROM (FROM state.{name} EXCEPT ALL FROM rekeyed.{name})) \
+         + (SELECT count(*) FROM (FROM rekeyed.{name} EXCEPT ALL FROM state.{name}))"
+    );
+    let row = connection.query(&sql).map_err(local)?.into_values().next().unwrap_or_default();
+    match (row.first().map_or(0, count), row.get(1).map_or(1, count)) {
+        (rows, 0) => Ok(rows),
+        (_, differ) => {
+            Err(StateError::Verify { table: table.to_owned(), message: format!("{differ} rows differ") })
+        }
+    }
+}
+
+fn sync(path: &Path) -> Result<(), StateError> {
+    FsFile::open(path).and_then(|file| file.sync_all()).map_err(|error| StateError::file("write", path, &error))
+}

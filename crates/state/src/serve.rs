@@ -1,0 +1,140 @@
+//! `state serve`: the state file for several workers, over Quack.
+
+use std::time::Duration;
+
+use engine::Connection;
+use types::{Code, literal};
+
+use crate::migrations::{VERSION, migrate};
+use crate::open::{StateConfig, needs_file, session};
+use crate::retry::Attempts;
+use crate::sql_store::local;
+use crate::{StateError, backend};
+
+/// Shortest token that a server takes.
+const TOKEN_CHARS_MIN: usize = 16;
+/// Pause between two looks at whether to stop.
+const STOP_PAUSE: Duration = Duration::from_millis(100);
+
+/// How to serve.
+pub struct ServeOptions {
+    /// Where: `host:port`.
+    pub listen: String,
+    /// The secret that clients must know.
+    pub token: String,
+    /// The variable that holds it, for texts.
+    pub token_variable: String,
+}
+
+/// A server that has begun.
+pub struct Served {
+    /// Where it listens.
+    pub listen: String,
+    /// The line for the workers' `config/state.sql`.
+    pub attach: String,
+    /// Whether machines other than this one can reach it.
+    pub is_public: bool,
+}
+
+/// Serves the state file until `is_stopped`.
+pub fn serve(
+    config: &StateConfig,
+    options: &ServeOptions,
+    started: impl FnOnce(&Served),
+    is_stopped: impl Fn() -> bool,
+) -> Result<(), StateError> {
+    check_token(options)?;
+    let (host, port) = address(&options.listen)?;
+    let (instance, kind) = session(config, &["quack"])?;
+    if kind != "duckdb" {
+        return Err(needs_file("serve"));
+    }
+    let mut file = backend::File::new(instance).map_err(local)?;
+    migrate(&mut file, &mut Attempts::new(config.patience), VERSION)?;
+    let instance = file.into_instance();
+    let connection = &instance.connection;
+    let is_public = !is_local(host);
+    let uri = format!("quack:{}", options.listen);
+    let call = format!(
+        "CALL quack_serve({}, token => {}{})",
+        literal(&uri),
+        literal(&options.token),
+        if is_public { ", allow_other_hostname => true" } else { "" }
+    );
+    connection.execute(&call).map_err(|error| {
+        StateError::refused(
+            Code::StateServe,
+            format!("listen on {}: {}", options.listen, error.cleaned()),
+            "choose another port with --listen localhost:PORT",
+        )
+    })?;
+    // Who has the token may run any SQL here: it must not reach beyond the state.
+    connection.execute("SET enable_external_access = false; SET lock_configuration = true").map_err(local)?;
+    let shown = if host == "0.0.0.0" || host == "[::]" { "<this machine>" } else { host };
+    started(&Served {
+        listen: options.listen.clone(),
+        attach: format!(
+            "ATTACH 'quack:{shown}:{port}' AS state (TYPE quack, TOKEN '${{{}}}');",
+            options.token_variable
+        ),
+        is_public,
+    });
+    while !is_stopped() {
+        std::thread::sleep(STOP_PAUSE);
+    }
+    stop(connection, &uri)
+}
+
+fn stop(connection: &Connection, uri: &str) -> Result<(), StateError> {
+    let stop = format!("CALL quack_stop({}); CHECKPOINT state", literal(uri));
+    connection.execute(&stop).map_err(|error| StateError::Write { message: error.cleaned() })
+}
+
+fn check_token(options: &ServeOptions) -> Result<(), StateError> {
+    let variable = &options.token_variable;
+    let refused = |message: String| {
+        StateError::refused(
+            Code::StateServe,
+            message,
+            format!("add `{variable}=` and what `openssl rand -hex 32` prints to .env, here and where the workers run"),
+        )
+    };
+    match options.token.chars().count() {
+        0 => Err(refused(format!("the token is empty: {variable} is not defined"))),
+        short if short < TOKEN_CHARS_MIN => {
+            Err(refused(format!("the token in {variable} has {short} characters, it needs at least {TOKEN_CHARS_MIN}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Host and port of `host:port`.
+fn address(listen: &str) -> Result<(&str, u16), StateError> {
+    let parts = listen.rsplit_once(':').filter(|(host, _)| !host.is_empty() && !host.contains(['\'', '/', ' ']));
+    parts.and_then(|(host, port)| Some((host, port.parse().ok().filter(|&port| port > 0)?))).ok_or_else(|| {
+        StateError::refused(
+            Code::StateServe,
+            format!("`{listen}` is not host:port"),
+            "write for example --listen localhost:9494",
+        )
+    })
+}
+
+fn is_local(host: &str) -> bool {
+    matches!(host, "localhost" | "127.0.0.1" | "[::1]")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{address, is_local};
+
+    #[test]
+    fn addresses_are_host_and_port() {
+        assert_eq!(address("localhost:9494").unwrap(), ("localhost", 9494));
+        assert_eq!(address("[::1]:1").unwrap(), ("[::1]", 1));
+        for wrong in ["localhost", ":9494", "localhost:0", "localhost:x", "a b:1", "localhost:99999", ""] {
+            assert!(address(wrong).is_err(), "{wrong}");
+        }
+        assert!(is_local("localhost") && !is_local("0.0.0.0"));
+    }
+}

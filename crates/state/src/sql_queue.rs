@@ -1,0 +1,344 @@
+//! The queue in SQL.
+
+use std::collections::BTreeSet;
+
+use engine::{EngineError, Rows, Value};
+use serde_json::json;
+use types::{ChangeType, literal};
+
+use crate::backend::Load;
+use crate::failure::{Failure, Fence};
+use crate::queue::{
+    AdoptedClaim, Claim, ClaimLease, Counts, DeliveryReport, Event, Fed, Feed, Job, Outcome, OutcomeStatus, Position,
+    Queue, Recovery,
+};
+use crate::retry::VerbError;
+use crate::script::{Arg, without_nul};
+use crate::sql_store::{SqlStore, count, local, number, optional_text, text};
+use crate::worker::random_hex;
+use crate::{StateError, WorkerId};
+
+/// The local table of changes on their way into the queue.
+const FED: &str = "fed_changes";
+
+impl Queue for SqlStore {
+    fn worker(&self) -> &WorkerId {
+        &self.worker
+    }
+
+    fn position(&mut self, target: &str) -> Result<Option<Position>, StateError> {
+        Ok(self.position_now(target)?.0)
+    }
+
+    fn feed(
+        &mut self,
+        feed: &Feed<'_>,
+        changes: &mut dyn FnMut() -> Result<Rows, EngineError>,
+    ) -> Result<Fed, StateError> {
+        let mut attempts = self.attempts();
+        loop {
+            let (position, now_us) = self.position_now(feed.target)?;
+            if position.as_ref() != feed.from {
+                // A lost answer may have been that of this very step.
+                let is_this = |position: &Position| {
+                    position.snapshot == feed.snapshot
+                        && position.table_uuid == feed.table_uuid
+                        && position.definition_hash == feed.definition_hash
+                };
+                return Ok(match position {
+                    Some(position) if attempts.is_uncertain() && is_this(&position) => Fed::Moved(position),
+                    _ => Fed::Elsewhere,
+                });
+            }
+            let rows = changes().map_err(local)?;
+            let base = position.map_or(0, |position| position.last_seq);
+            let moved = Position {
+                snapshot: feed.snapshot,
+                table_uuid: feed.table_uuid.to_owned(),
+                definition_hash: feed.definition_hash.to_owned(),
+                last_seq: base + i64::try_from(rows.len()).unwrap_or(i64::MAX),
+            };
+            let script = self.position_script(feed, base, moved.last_seq);
+            let inserts = if rows.is_empty() { vec![] } else { vec![insert_fed(feed.target, base, now_us)] };
+            let columns = "row_key BIGINT, rowid BIGINT, change_type VARCHAR, snapshot_id BIGINT".to_owned();
+            let loaded = self.backend.load(Load { table: FED.into(), columns, rows });
+            let Err(error) = loaded.and_then(|()| self.backend.transfer(&inserts, &script)) else {
+                return Ok(Fed::Moved(moved));
+            };
+            match self.again(&mut attempts, Failure::of(&error, &script)) {
+                Ok(()) => {}
+                Err(VerbError::Fence(_)) => return Ok(Fed::Elsewhere),
+                Err(VerbError::State(error)) => return Err(error),
+            }
+        }
+    }
+
+    fn claim(&mut self, target: &str, run_id: &str, limit: usize) -> Result<Option<Claim>, StateError> {
+        let lease = ClaimLease { claim_id: new_term()?, target: target.to_owned() };
+        let template = match self.dialect() {
+            crate::script::Dialect::DuckDb => include_str!("../sql/duckdb/claim.sql"),
+            crate::script::Dialect::Postgres => include_str!("../sql/postgres/claim.sql"),
+        };
+        let template = [include_str!("../sql/fence_new_claim.sql"), template].concat();
+        let script = self.fill(
+            &template,
+            &[
+                ("claim", Arg::Text(&lease.claim_id)),
+                ("target", Arg::Text(target)),
+                ("run_id", Arg::Text(run_id)),
+                ("limit", Arg::Number(i64::try_from(limit).unwrap_or(i64::MAX))),
+            ],
+        );
+        match self.execute(&script, Some(Fence::AlreadyDone)) {
+            Ok(()) => {}
+            Err(error) => return Err(error.lease_on(target)),
+        }
+        let events = self.claimed(&lease)?;
+        Ok((!events.is_empty()).then_some(Claim { lease, events }))
+    }
+
+    fn record(&mut self, claim: &ClaimLease, outcomes: &[Outcome]) -> Result<(), StateError> {
+        if outcomes.is_empty() {
+            return Ok(());
+        }
+        let text = self.dialect().text();
+        let columns =
+            [("seq", "BIGINT"), ("status", text), ("message", text), ("retry_ms", "BIGINT"), ("row_image", text)];
+        let source = self.dialect().records(&outcomes_json(outcomes), &columns);
+        self.fenced(include_str!("../sql/record.sql"), claim, &[("outcomes", Arg::Sql(&source))], None)
+    }
+
+    fn apply(&mut self, claim: &ClaimLease) -> Result<(), StateError> {
+        self.fenced(include_str!("../sql/apply.sql"), claim, &[], None)
+    }
+
+    fn release(&mut self, claim: &ClaimLease) -> Result<(), StateError> {
+        let script = [include_str!("../sql/apply.sql"), include_str!("../sql/release.sql")].concat();
+        self.fenced(&script, claim, &[], Some(Fence::LeaseLost))
+    }
+
+    fn heartbeat(&mut self) -> Result<BTreeSet<String>, StateError> {
+        let script = self.fill(include_str!("../sql/heartbeat.sql"), &[]);
+        self.execute(&script, None).map_err(|error| error.lease_on("the worker"))?;
+        let held = self.fill(include_str!("../sql/held.sql"), &[]);
+        Ok(self.values(&held)?.into_iter().map(|mut row| text(&mut row[0])).collect())
+    }
+
+    fn recover(&mut self) -> Result<Recovery, StateError> {
+        let sql = self.fill(include_str!("../sql/dead_claims.sql"), &[]);
+        let mut recovery = Recovery::default();
+        for mut row in self.values(&sql)? {
+            let lease = ClaimLease { claim_id: text(&mut row[0]), target: text(&mut row[1]) };
+            let has_job = row[3].as_bool() == Some(true);
+            if !self.take_over(&lease, &text(&mut row[2]), has_job)? {
+                continue;
+            }
+            if has_job {
+                let claim = Claim { events: self.claimed(&lease)?, lease };
+                recovery.adopted.push(AdoptedClaim { jobs: self.jobs(&claim.lease)?, claim });
+            } else {
+                recovery.released += 1;
+            }
+        }
+        Ok(recovery)
+    }
+
+    fn put_job(&mut self, claim: &ClaimLease, job: &Job) -> Result<(), StateError> {
+        let args = [
+            ("batch", Arg::Number(i64::from(job.batch))),
+            ("target", Arg::Text(&claim.target)),
+            ("job_ref", Arg::Text(&job.job_ref)),
+            ("fingerprint", Arg::Text(&job.fingerprint)),
+            ("first_seq", Arg::Number(job.first_seq)),
+            ("last_seq", Arg::Number(job.last_seq)),
+        ];
+        self.fenced(include_str!("../sql/put_job.sql"), claim, &args, None)
+    }
+
+    fn end_job(&mut self, claim: &ClaimLease, batch: u32) -> Result<(), StateError> {
+        let args = [("batch", Arg::Number(i64::from(batch)))];
+        self.fenced(include_str!("../sql/end_job.sql"), claim, &args, None)
+    }
+
+    fn counts(&mut self) -> Result<Vec<Counts>, StateError> {
+        let rows = self.values(include_str!("../sql/counts.sql"))?;
+        let read = |mut row: Vec<Value>| Counts {
+            target: text(&mut row[0]),
+            pending: count(&row[1]),
+            waiting: count(&row[2]),
+            in_flight: count(&row[3]),
+            dead: count(&row[4]),
+            oldest_s: count(&row[5]),
+        };
+        Ok(rows.into_iter().map(read).collect())
+    }
+
+    fn log_delivery(&mut self, report: &DeliveryReport<'_>) -> Result<(), StateError> {
+        let whole = |number: u64| Arg::Number(i64::try_from(number).unwrap_or(i64::MAX));
+        let script = self.fill(
+            include_str!("../sql/log_delivery.sql"),
+            &[
+                ("run_id", Arg::Text(report.run_id)),
+                ("target", Arg::Text(report.target)),
+                ("delivered", whole(report.delivered)),
+                ("rejected", whole(report.rejected)),
+                ("to_retry", whole(report.to_retry)),
+                ("first_error", Arg::Maybe(report.first_error)),
+                ("duration_ms", Arg::Number(i64::try_from(report.duration.as_millis()).unwrap_or(i64::MAX))),
+            ],
+        );
+        self.execute(&script, None).map_err(|error| error.lease_on(report.target))
+    }
+}
+
+impl SqlStore {
+    /// A target's position, and the database's time in microseconds since 1970.
+    fn position_now(&mut self, target: &str) -> Result<(Option<Position>, i64), StateError> {
+        let sql = self.fill(include_str!("../sql/position.sql"), &[("target", Arg::Text(target))]);
+        let mut rows = self.values(&sql)?;
+        let Some(row) = rows.first_mut() else { return Ok((None, 0)) };
+        let now_us = number(&row[4]);
+        if row[0] == Value::Null {
+            return Ok((None, now_us));
+        }
+        let position = Position {
+            snapshot: number(&row[0]),
+            table_uuid: text(&mut row[1]),
+            definition_hash: text(&mut row[2]),
+            last_seq: number(&row[3]),
+        };
+        Ok((Some(position), now_us))
+    }
+
+    fn position_script(&self, feed: &Feed<'_>, from_seq: i64, last_seq: i64) -> String {
+        let template = match feed.from {
+            None => include_str!("../sql/feed_first.sql"),
+            Some(_) => include_str!("../sql/feed_next.sql"),
+        };
+        self.fill(
+            template,
+            &[
+                ("target", Arg::Text(feed.target)),
+                ("snapshot", Arg::Number(feed.snapshot)),
+                ("table_uuid", Arg::Text(feed.table_uuid)),
+                ("definition_hash", Arg::Text(feed.definition_hash)),
+                ("last_seq", Arg::Number(last_seq)),
+                ("from_snapshot", Arg::Number(feed.from.map_or(0, |position| position.snapshot))),
+                ("from_seq", Arg::Number(from_seq)),
+            ],
+        )
+    }
+
+    fn claimed(&mut self, lease: &ClaimLease) -> Result<Vec<Event>, StateError> {
+        let sql = self.fill(include_str!("../sql/claimed.sql"), &[("claim", Arg::Text(&lease.claim_id))]);
+        let rows = self.query(&sql)?;
+        rows.into_values().map(event).collect()
+    }
+
+    /// Runs a template under the fence of a claim.
+    fn fenced(
+        &mut self,
+        template: &str,
+        claim: &ClaimLease,
+        args: &[(&str, Arg<'_>)],
+        ends_itself: Option<Fence>,
+    ) -> Result<(), StateError> {
+        let template = [include_str!("../sql/fence_claim.sql"), template].concat();
+        let mut all = vec![("claim", Arg::Text(&claim.claim_id))];
+        all.extend(args.iter().map(|(name, arg)| (*name, arg.borrowed())));
+        let script = self.fill(&template, &all);
+        let what = |error: VerbError| error.lease_on(&format!("a claim of {}", claim.target));
+        self.execute(&script, ends_itself).map_err(what)
+    }
+
+    /// Takes a dead worker's claim over and ends it, but for its jobs; false if somebody else was faster.
+    fn take_over(&mut self, lease: &ClaimLease, dead_worker: &str, has_job: bool) -> Result<bool, StateError> {
+        let rest = if has_job {
+            include_str!("../sql/release_outside_jobs.sql")
+        } else {
+            include_str!("../sql/release.sql")
+        };
+        let template = [include_str!("../sql/take_over.sql"), include_str!("../sql/apply.sql"), rest].concat();
+        let args = [("claim", Arg::Text(&lease.claim_id)), ("dead_worker", Arg::Text(dead_worker))];
+        let script = self.fill(&template, &args);
+        let ends_itself = (!has_job).then_some(Fence::LeaseLost);
+        match self.execute(&script, ends_itself) {
+            Ok(()) => Ok(true),
+            Err(VerbError::Fence(_)) => Ok(false),
+            Err(VerbError::State(error)) => Err(error),
+        }
+    }
+
+    fn jobs(&mut self, lease: &ClaimLease) -> Result<Vec<Job>, StateError> {
+        let sql = self.fill(include_str!("../sql/jobs.sql"), &[("claim", Arg::Text(&lease.claim_id))]);
+        let read = |mut row: Vec<Value>| Job {
+            batch: u32::try_from(number(&row[0])).unwrap_or(0),
+            job_ref: text(&mut row[1]),
+            fingerprint: text(&mut row[2]),
+            first_seq: number(&row[3]),
+            last_seq: number(&row[4]),
+        };
+        Ok(self.values(&sql)?.into_iter().map(read).collect())
+    }
+}
+
+/// A new term: nobody can guess it, and none comes twice.
+pub(crate) fn new_term() -> Result<String, StateError> {
+    random_hex::<16>().map_err(|error| StateError::Write { message: format!("no random bytes: {error}") })
+}
+
+/// Numbers the loaded changes and adds them to the queue. Their time is the database's, not this machine's.
+fn insert_fed(target: &str, base: i64, now_us: i64) -> String {
+    format!(
+        "INSERT INTO state.sync_evt (target, seq, row_key, rowid, change_type, snapshot_id, attempts, created_at) \
+         SELECT {}, {base} + 1 + f.__position, f.row_key, f.rowid, f.change_type, f.snapshot_id, 0, \
+         make_timestamptz({now_us}) FROM (SELECT row_number() OVER () - 1 AS __position, * FROM temp.main.{FED}) AS f",
+        literal(target)
+    )
+}
+
+fn event(mut row: Vec<Value>) -> Result<Event, StateError> {
+    let word = text(&mut row[3]);
+    let change_type = ChangeType::parse(&word)
+        .ok_or_else(|| StateError::Write { message: format!("the queue holds a change of unknown type `{word}`") })?;
+    Ok(Event {
+        seq: number(&row[0]),
+        row_key: number(&row[1]),
+        rowid: number(&row[2]),
+        change_type,
+        snapshot: number(&row[4]),
+        attempts: u32::try_from(number(&row[5])).unwrap_or(0),
+        last_error: optional_text(&mut row[6]),
+    })
+}
+
+/// Outcomes as a JSON array of records; what is NULL is left out.
+fn outcomes_json(outcomes: &[Outcome]) -> String {
+    let records: Vec<serde_json::Value> = outcomes
+        .iter()
+        .map(|outcome| {
+            let mut record = serde_json::Map::new();
+            record.insert("seq".into(), json!(outcome.seq));
+            let status = match &outcome.status {
+                OutcomeStatus::Ok => "ok",
+                OutcomeStatus::Warn => "warn",
+                OutcomeStatus::Error(pause) => {
+                    record.insert("retry_ms".into(), json!(u64::try_from(pause.as_millis()).unwrap_or(u64::MAX)));
+                    "error"
+                }
+                OutcomeStatus::Reject(image) => {
+                    if let Some(image) = image {
+                        record.insert("row_image".into(), json!(without_nul(image)));
+                    }
+                    "reject"
+                }
+            };
+            record.insert("status".into(), json!(status));
+            if let Some(message) = &outcome.message {
+                record.insert("message".into(), json!(without_nul(message)));
+            }
+            record.into()
+        })
+        .collect();
+    serde_json::Value::from(records).to_string()
+}

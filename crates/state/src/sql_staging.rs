@@ -1,0 +1,149 @@
+//! Staged rows in SQL: a table per target, one text a row.
+
+use types::quote;
+
+use crate::StateError;
+use crate::failure::Fence;
+use crate::script::{Arg, without_nul};
+use crate::sql_queue::new_term;
+use crate::sql_store::{SqlStore, count, optional_text, text};
+use crate::staging::{FetchLease, StagedFetch, Staging};
+
+/// Longest name of a table that every database keeps apart from others, in bytes (PostgreSQL cuts at 63).
+const NAME_BYTES_MAX: usize = 63;
+
+impl Staging for SqlStore {
+    fn begin_fetch(&mut self, target: &str, run_id: &str, fingerprint: &str) -> Result<FetchLease, StateError> {
+        let fetch = FetchLease { claim_id: new_term()?, target: target.to_owned() };
+        let args = [
+            ("target", Arg::Text(target)),
+            ("run_id", Arg::Text(run_id)),
+            ("fingerprint", Arg::Text(fingerprint)),
+        ];
+        let template = [include_str!("../sql/staging_table.sql"), include_str!("../sql/begin_fetch.sql")].concat();
+        let script = self.fetch_script(&template, &fetch, &args);
+        self.run_fetch(&script, &fetch, None)?;
+        Ok(fetch)
+    }
+
+    fn stage_rows(&mut self, fetch: &FetchLease, first_seq: u64, rows: &[String]) -> Result<(), StateError> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let rows: Vec<String> = rows.iter().map(|row| without_nul(row)).collect();
+        let source = self.dialect().texts(&serde_json::Value::from(rows).to_string());
+        let args = [
+            ("first_seq", Arg::Number(i64::try_from(first_seq).unwrap_or(i64::MAX))),
+            ("rows", Arg::Sql(&source)),
+            ("status", Arg::Text("open")),
+        ];
+        let template = [include_str!("../sql/fence_fetch.sql"), include_str!("../sql/stage_rows.sql")].concat();
+        let script = self.fetch_script(&template, fetch, &args);
+        self.run_fetch(&script, fetch, None)
+    }
+
+    fn complete_fetch(
+        &mut self,
+        fetch: &FetchLease,
+        row_count: u64,
+        empty_result: Option<&str>,
+    ) -> Result<(), StateError> {
+        let args = [
+            ("row_count", Arg::Number(i64::try_from(row_count).unwrap_or(i64::MAX))),
+            ("empty_result", Arg::Maybe(empty_result)),
+            ("status", Arg::Text("open")),
+        ];
+        let template = [include_str!("../sql/fence_fetch.sql"), include_str!("../sql/complete_fetch.sql")].concat();
+        let script = self.fetch_script(&template, fetch, &args);
+        self.run_fetch(&script, fetch, Some(Fence::LeaseLost))
+    }
+
+    fn fetches(&mut self, target: &str) -> Result<Vec<StagedFetch>, StateError> {
+        let sql = self.fill(include_str!("../sql/fetches.sql"), &[("target", Arg::Text(target))]);
+        let read = |mut row: Vec<engine::Value>| StagedFetch {
+            claim_id: text(&mut row[0]),
+            is_complete: row[2].as_text() == Some("complete"),
+            fingerprint: text(&mut row[3]),
+            row_count: count(&row[4]),
+            empty_result: optional_text(&mut row[5]),
+            is_dead: row[6].as_bool() == Some(true),
+        };
+        Ok(self.values(&sql)?.into_iter().map(read).collect())
+    }
+
+    fn adopt_fetch(&mut self, target: &str, claim_id: &str, run_id: &str) -> Result<FetchLease, StateError> {
+        let fetch = FetchLease { claim_id: claim_id.to_owned(), target: target.to_owned() };
+        let args = [("run_id", Arg::Text(run_id))];
+        let script = self.fetch_script(include_str!("../sql/adopt_fetch.sql"), &fetch, &args);
+        self.run_fetch(&script, &fetch, None)?;
+        Ok(fetch)
+    }
+
+    fn staged_rows(
+        &mut self,
+        fetch: &FetchLease,
+        chunk: &mut dyn FnMut(Vec<String>),
+    ) -> Result<(), StateError> {
+        let sql = self.fetch_script(include_str!("../sql/staged_rows.sql"), fetch, &[]);
+        let mut rows = self.query(&sql)?;
+        while let Some(values) = rows.next_chunk() {
+            chunk(values.into_iter().map(|mut row| text(&mut row[0])).collect());
+        }
+        Ok(())
+    }
+
+    fn drop_fetch(&mut self, fetch: &FetchLease) -> Result<(), StateError> {
+        // Whether it was complete does not matter: the fence on the status holds for itself.
+        let template = [
+            &include_str!("../sql/fence_fetch.sql").replace("{status}", "status"),
+            include_str!("../sql/drop_fetch.sql"),
+        ];
+        let script = self.fetch_script(&template.map(AsRef::<str>::as_ref).concat(), fetch, &[]);
+        self.run_fetch(&script, fetch, Some(Fence::LeaseLost))
+    }
+}
+
+impl SqlStore {
+    fn fetch_script(&self, template: &str, fetch: &FetchLease, args: &[(&str, Arg<'_>)]) -> String {
+        let table = staging_table(&fetch.target);
+        let mut all = vec![("claim", Arg::Text(&fetch.claim_id)), ("table", Arg::Sql(&table))];
+        all.extend(args.iter().map(|(name, arg)| (*name, arg.borrowed())));
+        self.fill(template, &all)
+    }
+
+    fn run_fetch(&mut self, script: &str, fetch: &FetchLease, ends_itself: Option<Fence>) -> Result<(), StateError> {
+        let what = format!("staged rows of {}", fetch.target);
+        self.execute(script, ends_itself).map_err(|error| error.lease_on(&what))
+    }
+}
+
+/// The quoted name of a target's staging table. A long one is cut, and told apart by a sum of the whole.
+fn staging_table(target: &str) -> String {
+    let name = format!("fetch:{target}");
+    if name.len() <= NAME_BYTES_MAX {
+        return quote(&name);
+    }
+    let mut cut = NAME_BYTES_MAX - 17;
+    while !name.is_char_boundary(cut) {
+        cut -= 1;
+    }
+    quote(&format!("{}:{:016x}", &name[..cut], fnv1a(target.as_bytes())))
+}
+
+/// FNV-1a of 64 bits: the same on every machine and in every version.
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, &byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::staging_table;
+
+    #[test]
+    fn long_targets_keep_tables_apart() {
+        assert_eq!(staging_table("raw.a"), "\"fetch:raw.a\"");
+        let long = |end: &str| staging_table(&format!("raw.{}é{end}", "x".repeat(80)));
+        assert_ne!(long("a"), long("b"));
+        assert!(long("a").len() <= 65, "{}", long("a"));
+    }
+}

@@ -1,0 +1,46 @@
+//! Tokens in SQL.
+
+use engine::Value;
+
+use crate::StateError;
+use crate::script::Arg;
+use crate::sql_store::{SqlStore, number, optional_text, text};
+use crate::tokens::{Token, Tokens};
+
+impl Tokens for SqlStore {
+    fn put_token(&mut self, token: &Token) -> Result<(), StateError> {
+        let expires = token.expires_ms.map(|ms| format!("to_timestamp({ms} / 1000.0)"));
+        let args = [
+            ("provider", Arg::Text(&token.provider)),
+            ("refresh_token", Arg::Text(&token.refresh_token)),
+            ("access_token", Arg::Maybe(token.access_token.as_deref())),
+            ("expires_at", Arg::Sql(expires.as_deref().unwrap_or("CAST(NULL AS TIMESTAMPTZ)"))),
+            ("scope", Arg::Maybe(token.scope.as_deref())),
+            ("token_url", Arg::Text(&token.token_url)),
+        ];
+        let script = self.fill(include_str!("../sql/put_token.sql"), &args);
+        self.execute(&script, None).map_err(|error| error.lease_on(&token.provider))
+    }
+
+    fn token(&mut self, provider: &str) -> Result<Option<Token>, StateError> {
+        // There is a handful of providers.
+        Ok(self.tokens()?.into_iter().find(|token| token.provider == provider))
+    }
+
+    fn tokens(&mut self) -> Result<Vec<Token>, StateError> {
+        let read = |mut row: Vec<Value>| Token {
+            provider: text(&mut row[0]),
+            refresh_token: text(&mut row[1]),
+            access_token: optional_text(&mut row[2]),
+            expires_ms: (row[3] != Value::Null).then(|| number(&row[3])),
+            scope: optional_text(&mut row[4]),
+            token_url: text(&mut row[5]),
+        };
+        Ok(self.values(include_str!("../sql/tokens.sql"))?.into_iter().map(read).collect())
+    }
+
+    fn remove_token(&mut self, provider: &str) -> Result<(), StateError> {
+        let script = self.fill(include_str!("../sql/remove_token.sql"), &[("provider", Arg::Text(provider))]);
+        self.execute(&script, None).map_err(|error| error.lease_on(provider))
+    }
+}

@@ -1,0 +1,44 @@
+//! OAuth tokens (chapter 03 §5).
+
+use std::fmt;
+
+use crate::StateError;
+
+/// A provider's tokens.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token {
+    /// The provider.
+    pub provider: String,
+    /// The refresh token.
+    pub refresh_token: String,
+    /// The access token, if one was got.
+    pub access_token: Option<String>,
+    /// When the access token expires: milliseconds since 1970, by the provider's word.
+    pub expires_ms: Option<i64>,
+    /// What it allows.
+    pub scope: Option<String>,
+    /// Where it is refreshed.
+    pub token_url: String,
+}
+
+// Tokens are secrets: they are never printed, not even for debugging.
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Token").field("provider", &self.provider).finish_non_exhaustive()
+    }
+}
+
+/// Tokens.
+pub trait Tokens {
+    /// Stores a provider's tokens in place of those that are there.
+    fn put_token(&mut self, token: &Token) -> Result<(), StateError>;
+
+    /// A provider's tokens.
+    fn token(&mut self, provider: &str) -> Result<Option<Token>, StateError>;
+
+    /// All tokens, by provider.
+    fn tokens(&mut self) -> Result<Vec<Token>, StateError>;
+
+    /// Forgets a provider's tokens.
+    fn remove_token(&mut self, provider: &str) -> Result<(), StateError>;
+}
