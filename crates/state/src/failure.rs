@@ -48,7 +48,9 @@ const CONFLICTS: [&str; 9] = [
 ];
 
 /// Signs of a connection that is gone, or was never made.
-const LOST: [&str; 19] = [
+const LOST: [&str; 20] = [
+    // A session whose ROLLBACK was lost is of no use any more.
+    "Current transaction is aborted",
     "server closed the connection",
     "terminating connection",
     "connection to server",

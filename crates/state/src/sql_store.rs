@@ -28,6 +28,21 @@ impl SqlStore {
         self.backend.kind()
     }
 
+    /// The same session in the hands of another worker.
+    pub fn set_worker(&mut self, worker: WorkerId) {
+        self.worker = worker;
+    }
+
+    /// Runs SQL of the database's own dialect, in one transaction.
+    pub fn run_sql(&mut self, sql: &str) -> Result<(), StateError> {
+        self.execute(sql, None).map_err(|error| error.lease_on("the state"))
+    }
+
+    /// Asks in the database's own dialect.
+    pub fn ask_sql(&mut self, sql: &str) -> Result<Vec<Vec<Value>>, StateError> {
+        self.values(sql)
+    }
+
     /// What it was opened with.
     pub fn config(&self) -> &StateConfig {
         &self.config

@@ -4,12 +4,18 @@
 // A fixture that cannot be made is a failed test, so these functions panic.
 #![allow(clippy::missing_panics_doc, clippy::unwrap_used)]
 
+mod changes;
 mod lake;
 mod output;
+mod postgres;
 mod project;
 mod random;
+mod states;
 
+pub use changes::Changes;
 pub use lake::{Lake, open_lake};
 pub use output::{Output, normalize};
+pub use postgres::{Postgres, free_port};
 pub use project::{Catalog, Project, STATE_KEY};
 pub use random::Random;
+pub use states::{ALL_BACKENDS, StateFixture, StateServer, engine_options};

@@ -18,6 +18,7 @@ mod pins;
 mod run;
 mod run_types;
 mod sql;
+mod state;
 mod together;
 
 use testkit::{Catalog, Project};

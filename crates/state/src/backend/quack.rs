@@ -28,12 +28,16 @@ impl Quack {
 
 /// The statement that has the server run `script`.
 pub(crate) fn request(script: &str) -> String {
-    format!("FROM quack_query_by_name('state', {})", literal(&format!("USE state;\n{script}")))
+    plain_request(&format!("USE state;\n{script}"))
+}
+
+fn plain_request(script: &str) -> String {
+    format!("FROM quack_query_by_name('state', {})", literal(script))
 }
 
 fn roll_back(connection: &Connection) {
-    // Without an open transaction there is nothing to roll back.
-    let _ = connection.execute(&request("ROLLBACK"));
+    // Without an open transaction there is nothing to roll back. In an aborted one nothing may come before.
+    let _ = connection.execute(&plain_request("ROLLBACK"));
 }
 
 impl Backend for Quack {

@@ -1,0 +1,13 @@
+//! The state, on all three databases: one contract, faults of servers, kills, and the commands.
+
+mod contract;
+mod contract_cases;
+
+use state::BackendKind;
+use testkit::StateFixture;
+
+use crate::BINARY;
+
+fn fixture(kind: BackendKind) -> StateFixture {
+    StateFixture::new(BINARY, kind)
+}
