@@ -101,10 +101,9 @@ fn is_fence(text: &str, sign: &str) -> bool {
 /// The database's own words in `text`: without the script that PostgreSQL's answers begin with, and without the
 /// excerpt of it that DuckDB's end with.
 fn answer_alone(text: &str, script: &str) -> String {
-    let own = match text.rfind("\": ERROR:") {
-        Some(at) if text.starts_with("Failed to execute query") || text.contains("Failed to execute query \"") => {
-            &text[at + 3..]
-        }
+    let server = ["\": ERROR:", "\": FATAL:"].into_iter().filter_map(|sign| text.rfind(sign)).max();
+    let own = match server {
+        Some(at) if text.contains("Failed to ") => &text[at + 3..],
         _ => match text.find(script).filter(|_| !script.is_empty()) {
             Some(at) => text[at + script.len()..].trim_start_matches(['"', ':', ' ']),
             None => text,

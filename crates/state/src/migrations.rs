@@ -44,11 +44,11 @@ pub(crate) fn migrate(backend: &mut dyn Backend, attempts: &mut Attempts, upto: 
     let begun = version;
     while version < upto {
         let migration = files[usize::try_from(version).unwrap_or_default()];
-        // The update comes first: of two workers one waits or collides here, before it makes a table.
+        // Of two workers that both see the old version one collides at the update.
         let script = format!(
-            "UPDATE schema_version SET version = {next} WHERE version = {version};
-SELECT CAST(CASE WHEN count(*) = 1 THEN '1' ELSE 'fence:version:' || count(*) END AS INTEGER)
-FROM schema_version WHERE version = {next};
+            "SELECT CAST(CASE WHEN count(*) = 1 THEN '1' ELSE 'fence:version:' || count(*) END AS INTEGER)
+FROM schema_version WHERE version = {version};
+UPDATE schema_version SET version = {next} WHERE version = {version};
 {migration}",
             next = version + 1
         );

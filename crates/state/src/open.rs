@@ -1,5 +1,6 @@
 //! Opens the state that `config/state.sql` attaches, in a session of its own (chapter 04 §2).
 
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use engine::{Connection, EngineError, EngineOptions, Instance, needed_extensions};
@@ -66,7 +67,7 @@ pub(crate) fn open_version(config: StateConfig, worker: WorkerId, version: i64) 
 pub(crate) fn connect(config: &StateConfig) -> Result<Box<dyn Backend>, StateError> {
     let started = Instant::now();
     loop {
-        match attach(config) {
+        match attach_in_time(config) {
             Err(StateError::Locked { holder, .. }) => {
                 let waited = started.elapsed();
                 if waited >= config.lock_wait {
@@ -103,39 +104,63 @@ pub(crate) fn session(config: &StateConfig, extensions: &[&'static str]) -> Resu
     Ok((instance, kind))
 }
 
+/// The same as `attach`, but a server that does not answer is given up.
+fn attach_in_time(config: &StateConfig) -> Result<Box<dyn Backend>, StateError> {
+    let names = needed_extensions(&[&config.file.expanded.text]);
+    if !names.contains(&"quack") && !names.contains(&"postgres_scanner") {
+        return attach(config);
+    }
+    let (answer, answers) = channel();
+    let copy = config.clone();
+    let work = move || {
+        // Nobody waits any more if this fails.
+        let _ = answer.send(attach(&copy));
+    };
+    let started = std::thread::Builder::new().name("attach".into()).spawn(work);
+    started.map_err(|error| StateError::Write { message: format!("start a thread: {error}") })?;
+    answers.recv_timeout(config.answer_wait).unwrap_or_else(|_| {
+        let message = format!("the server gave no answer for {} s", config.answer_wait.as_secs());
+        Err(StateError::unreachable(Duration::ZERO, message))
+    })
+}
+
+/// Runs `state.sql` and looks at what it attached.
 fn attach(config: &StateConfig) -> Result<Box<dyn Backend>, StateError> {
     let (instance, kind) = session(config, &[])?;
     let connection = &instance.connection;
     match kind.as_str() {
         "duckdb" => Ok(Box::new(File::new(instance).map_err(local)?)),
         "postgres" => {
-            connection.execute("USE state").map_err(local)?;
-            let schema = connection.query_value("SELECT current_schema()").map_err(local)?;
+            connection.execute("USE state").map_err(|error| server_error(&error))?;
+            let schema = connection.query_value("SELECT current_schema()").map_err(|error| server_error(&error))?;
             let schema = schema.into_text().unwrap_or_else(|| "public".into());
             connection.execute("USE memory").map_err(local)?;
-            let remote = Remote::new(instance, config.answer_wait).map_err(local)?;
             let ask = "FROM postgres_query('state', 'SELECT CAST(current_schema() AS TEXT) AS schema')";
-            let default = remote.run(Duration::ZERO, |connection| connection.query_value(ask)).map_err(|error| {
-                StateError::unreachable(Duration::ZERO, error.cleaned())
-            })?;
+            let default = connection.query_value(ask).map_err(|error| server_error(&error))?;
             let is_default = default.as_text() == Some(schema.as_str());
+            let remote = Remote::new(instance, config.answer_wait).map_err(local)?;
             Ok(Box::new(Postgres::new(remote, schema, is_default)))
         }
         "quack" => {
-            let remote = Remote::new(instance, config.answer_wait).map_err(local)?;
             let ask = quack_request("SELECT current_database()");
-            remote.run(Duration::ZERO, move |connection| connection.query_value(&ask)).map_err(|error| {
-                match Failure::of(&error, "") {
-                    Failure::Lost(message) => StateError::unreachable(config.answer_wait, message),
-                    _ => no_database(),
-                }
+            connection.query_value(&ask).map_err(|error| match Failure::of(&error, "") {
+                Failure::Lost(message) => StateError::unreachable(Duration::ZERO, message),
+                _ => no_database(),
             })?;
-            Ok(Box::new(Quack::new(remote)))
+            Ok(Box::new(Quack::new(Remote::new(instance, config.answer_wait).map_err(local)?)))
         }
         other => Err(StateError::Catalog {
             message: format!("config/state.sql attaches {other}, which cannot hold the state"),
             help: "attach a DuckDB file, PostgreSQL (TYPE postgres) or a Quack server (TYPE quack)".into(),
         }),
+    }
+}
+
+/// What a server answered while its state was being looked at.
+fn server_error(error: &EngineError) -> StateError {
+    match Failure::of(error, "") {
+        Failure::Lost(message) => StateError::unreachable(Duration::ZERO, message),
+        _ => StateError::Write { message: error.cleaned() },
     }
 }
 

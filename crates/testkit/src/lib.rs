@@ -18,4 +18,4 @@ pub use output::{Output, normalize};
 pub use postgres::{Postgres, free_port};
 pub use project::{Catalog, Project, STATE_KEY};
 pub use random::Random;
-pub use states::{ALL_BACKENDS, StateFixture, StateServer, engine_options};
+pub use states::{ALL_BACKENDS, StateFixture, StateServer, engine_options, state_config};

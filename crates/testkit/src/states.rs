@@ -1,7 +1,7 @@
 //! States to test against: the three databases, each real.
 
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -60,25 +60,27 @@ impl StateFixture {
 
     /// How to open the state from here.
     pub fn config(&self) -> StateConfig {
-        let root = self.project.root();
-        let environment = Environment::load(&root, []).unwrap();
-        let mut file = check_state_key(&root, &environment).unwrap();
-        if self.kind == BackendKind::File {
-            // Paths of a configuration are relative to the project; a test does not move there.
-            let path = format!("'{}/state.duckdb'", root.display());
-            file.expanded.text = file.expanded.text.replace("'state.duckdb'", &path);
-        }
-        StateConfig {
-            lock_wait: Duration::from_secs(20),
-            answer_wait: Duration::from_secs(5),
-            patience: Duration::from_mins(1),
-            ..StateConfig::new(file, engine_options(self.temp.path().into()))
-        }
+        state_config(&self.project.root(), self.temp.path())
     }
 
     /// Opens the state for a worker.
     pub fn open(&self, worker: &str) -> SqlStore {
         state::open(self.config(), WorkerId::from(worker.to_owned())).unwrap()
+    }
+}
+
+/// How to open the state of the project at `root`, from wherever the process is.
+pub fn state_config(root: &Path, temp_root: &Path) -> StateConfig {
+    let environment = Environment::load(root, []).unwrap();
+    let mut file = check_state_key(root, &environment).unwrap();
+    // Paths of a configuration are relative to the project; a test does not move there.
+    let path = format!("'{}/state.duckdb'", root.display());
+    file.expanded.text = file.expanded.text.replace("'state.duckdb'", &path);
+    StateConfig {
+        lock_wait: Duration::from_secs(20),
+        answer_wait: Duration::from_secs(5),
+        patience: Duration::from_mins(1),
+        ..StateConfig::new(file, engine_options(temp_root.into()))
     }
 }
 

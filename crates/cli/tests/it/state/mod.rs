@@ -2,6 +2,10 @@
 
 mod contract;
 mod contract_cases;
+mod crash;
+mod faults;
+mod model;
+mod worker;
 
 use state::BackendKind;
 use testkit::StateFixture;

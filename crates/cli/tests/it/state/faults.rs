@@ -1,0 +1,137 @@
+//! Servers that break, restart, freeze or are gone (chapter 04 P2, P3): what was in the state stays exact.
+
+use std::time::{Duration, Instant};
+
+use state::{BackendKind, Queue, StateConfig, StateError, WorkerId};
+use testkit::{Changes, StateFixture};
+
+use super::fixture;
+use super::worker::{Place, TARGET, check, work};
+
+const LEASE: Duration = Duration::from_secs(20);
+
+/// A worker delivers while `trouble` happens. It never dies, so each event arrives exactly once.
+fn deliver_through(fixture: &mut StateFixture, trouble: impl FnOnce(&mut StateFixture)) {
+    let place = Place::below(&fixture.project.root());
+    let config = StateConfig { lease: LEASE, answer_wait: Duration::from_secs(2), ..fixture.config() };
+    let worker = std::thread::scope(|scope| {
+        let worker = scope.spawn(|| {
+            let store = state::open(config.clone(), WorkerId::from("w".to_owned()))?;
+            work(store, LEASE, &place, 5)
+        });
+        std::thread::sleep(Duration::from_millis(300));
+        trouble(fixture);
+        std::thread::sleep(Duration::from_millis(300));
+        place.stop();
+        worker.join().unwrap()
+    });
+    if let Err(error) = worker {
+        panic!("the worker gave up: {error}");
+    }
+    let (arrived, twice) = check(&mut fixture.open("checker"), &place);
+    assert!(arrived > 50 && twice == 0, "{arrived} arrived, {twice} of them twice");
+}
+
+#[test]
+fn connections_that_are_cut_lose_and_double_nothing() {
+    deliver_through(&mut fixture(BackendKind::Postgres), |fixture| {
+        for _ in 0..12 {
+            fixture.postgres.as_ref().unwrap().terminate_connections();
+            std::thread::sleep(Duration::from_millis(150));
+        }
+    });
+}
+
+#[test]
+fn a_restart_of_postgresql_loses_and_doubles_nothing() {
+    deliver_through(&mut fixture(BackendKind::Postgres), |fixture| {
+        for _ in 0..2 {
+            fixture.postgres.as_mut().unwrap().restart();
+            std::thread::sleep(Duration::from_millis(300));
+        }
+    });
+}
+
+#[test]
+fn a_frozen_quack_server_loses_and_doubles_nothing() {
+    deliver_through(&mut fixture(BackendKind::Quack), |fixture| {
+        for _ in 0..2 {
+            fixture.quack.as_ref().unwrap().freeze(true);
+            std::thread::sleep(Duration::from_millis(2600));
+            fixture.quack.as_ref().unwrap().freeze(false);
+            std::thread::sleep(Duration::from_millis(300));
+        }
+    });
+}
+
+#[test]
+fn a_killed_quack_server_loses_and_doubles_nothing() {
+    deliver_through(&mut fixture(BackendKind::Quack), |fixture| {
+        for _ in 0..3 {
+            fixture.quack.as_mut().unwrap().kill_and_restart();
+            std::thread::sleep(Duration::from_millis(300));
+        }
+    });
+}
+
+#[test]
+fn a_server_that_stays_away_is_an_error_in_time() {
+    let fixture = fixture(BackendKind::Quack);
+    let config = StateConfig {
+        answer_wait: Duration::from_millis(500),
+        patience: Duration::from_secs(1),
+        ..fixture.config()
+    };
+    let mut store = state::open(config, WorkerId::from("w".to_owned())).unwrap();
+    Changes::of_rows(3).feed(&mut store, TARGET, 3).unwrap();
+    fixture.quack.as_ref().unwrap().freeze(true);
+    let started = Instant::now();
+    let error = store.claim(TARGET, "run", 10).unwrap_err();
+    assert!(matches!(error, StateError::Unreachable { .. }), "{error}");
+    assert!(started.elapsed() < Duration::from_secs(20), "it did not hang");
+    fixture.quack.as_ref().unwrap().freeze(false);
+    drop(store);
+    // The claim may have come through after all: then it is somebody else's until its lease runs out.
+    let mut store = fixture.open("w2");
+    store.run_sql("UPDATE sync_claim SET lease_until = now() - INTERVAL '1 minute'").unwrap();
+    store.recover().unwrap();
+    assert_eq!(store.claim(TARGET, "run", 10).unwrap().map(|claim| claim.events.len()), Some(3));
+}
+
+/// Several workers at once, each with a session of its own.
+fn share(kind: BackendKind) {
+    let fixture = fixture(kind);
+    let place = Place::below(&fixture.project.root());
+    let config = StateConfig { lease: LEASE, ..fixture.config() };
+    // The first one makes the tables for all.
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..4)
+            .map(|at| {
+                let (config, place) = (config.clone(), place.clone());
+                scope.spawn(move || {
+                    let store = state::open(config, WorkerId::from(format!("w{at}"))).unwrap();
+                    work(store, LEASE, &place, at + 1)
+                })
+            })
+            .collect();
+        std::thread::sleep(Duration::from_secs(3));
+        place.stop();
+        for worker in workers {
+            if let Err(error) = worker.join().unwrap() {
+                panic!("a worker gave up: {error}");
+            }
+        }
+    });
+    let (arrived, twice) = check(&mut fixture.open("checker"), &place);
+    assert!(arrived > 50 && twice == 0, "{arrived} arrived, {twice} of them twice");
+}
+
+#[test]
+fn four_workers_share_a_queue_on_postgresql() {
+    share(BackendKind::Postgres);
+}
+
+#[test]
+fn four_workers_share_a_queue_on_a_quack_server() {
+    share(BackendKind::Quack);
+}

@@ -1,0 +1,338 @@
+//! Random histories of several workers: the database's queue holds exactly what a plain one in memory says.
+//!
+//! No verb takes a time from its worker, so clocks that differ change nothing; what passes is the database's
+//! time, and the history says when.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use state::{
+    Action, Answer, BackendKind, ClaimLease, EventState, Outcome, OutcomeStatus, Queue, SqlStore, StateError, after,
+};
+use testkit::{Changes, Random};
+
+use super::fixture;
+
+const TARGET: &str = "sync.contacts";
+/// Few rows, so that events of one row meet.
+const ROWS: i64 = 5;
+const WORKERS: [&str; 3] = ["a", "b", "c"];
+
+struct ModelEvent {
+    state: EventState,
+    attempts: i64,
+    claim: Option<usize>,
+}
+
+struct ModelClaim {
+    lease: ClaimLease,
+    worker: &'static str,
+    is_over: bool,
+    is_expired: bool,
+}
+
+/// The row of an event: that of the change it was made of, which has the same number.
+fn row_of(seq: i64) -> i64 {
+    seq * 7 % ROWS
+}
+
+/// The plain queue.
+#[derive(Default)]
+struct Model {
+    events: BTreeMap<i64, ModelEvent>,
+    claims: Vec<ModelClaim>,
+    /// Rows' delivered events, in the order of delivery.
+    delivered: BTreeMap<i64, Vec<i64>>,
+}
+
+impl Model {
+    /// What a claim takes: due events in order, but none of a row with an event in flight or an earlier one
+    /// that waits.
+    fn claimable(&self, limit: usize) -> Vec<i64> {
+        let is_held = |seq: i64| {
+            self.events.iter().any(|(&other, event)| {
+                row_of(other) == row_of(seq)
+                    && match event.state {
+                        EventState::InFlight | EventState::Answered(_) => true,
+                        EventState::Waiting => other < seq,
+                        _ => false,
+                    }
+            })
+        };
+        let due = self.events.iter().filter(|(_, event)| event.state == EventState::Pending);
+        due.map(|(&seq, _)| seq).filter(|&seq| !is_held(seq)).take(limit).collect()
+    }
+
+    fn act(&mut self, seq: i64, action: Action) {
+        let event = self.events.get_mut(&seq).unwrap();
+        event.state = after(event.state, action).unwrap();
+    }
+
+    /// The events of a claim in a state.
+    fn of_claim(&self, claim: usize) -> Vec<i64> {
+        let is_in = |event: &ModelEvent| {
+            event.claim == Some(claim) && matches!(event.state, EventState::InFlight | EventState::Answered(_))
+        };
+        self.events.iter().filter(|(_, event)| is_in(event)).map(|(&seq, _)| seq).collect()
+    }
+
+    fn apply(&mut self, claim: usize) {
+        for seq in self.of_claim(claim) {
+            let EventState::Answered(answer) = self.events[&seq].state else { continue };
+            self.act(seq, Action::Apply);
+            match answer {
+                Answer::Ok => self.delivered.entry(row_of(seq)).or_default().push(seq),
+                Answer::Error | Answer::Reject => self.events.get_mut(&seq).unwrap().attempts += 1,
+            }
+        }
+    }
+
+    fn end(&mut self, claim: usize) {
+        self.apply(claim);
+        for seq in self.of_claim(claim) {
+            self.act(seq, Action::Release);
+        }
+        self.claims[claim].is_over = true;
+    }
+}
+
+struct History {
+    store: SqlStore,
+    changes: Changes,
+    model: Model,
+    random: Random,
+    fed: i64,
+    log: Vec<String>,
+}
+
+impl History {
+    fn step(&mut self) {
+        let worker = WORKERS[self.random.below(WORKERS.len())];
+        self.store.set_worker(worker.to_owned().into());
+        match self.random.below(10) {
+            0 => self.feed(),
+            1..=3 => self.claim(worker),
+            4 | 5 => self.record(worker),
+            6 => self.apply(worker),
+            7 => self.release(worker),
+            8 => self.recover(worker),
+            _ => self.time(),
+        }
+        self.check();
+    }
+
+    fn feed(&mut self) {
+        let count = i64::try_from(self.random.below(9)).unwrap();
+        self.log.push(format!("feed {count}"));
+        self.fed += count;
+        self.changes.feed(&mut self.store, TARGET, self.fed).unwrap();
+        for seq in self.fed - count + 1..=self.fed {
+            self.model.events.insert(seq, ModelEvent { state: EventState::Pending, attempts: 0, claim: None });
+        }
+    }
+
+    fn claim(&mut self, worker: &'static str) {
+        let limit = 1 + self.random.below(6);
+        self.log.push(format!("{worker} claims {limit}"));
+        let expected = self.model.claimable(limit);
+        let claim = self.store.claim(TARGET, "run", limit).unwrap();
+        let seqs: Vec<i64> = claim.iter().flat_map(|claim| &claim.events).map(|event| event.seq).collect();
+        assert_eq!(seqs, expected, "{:#?}", self.log);
+        let Some(claim) = claim else { return };
+        for event in &claim.events {
+            assert_eq!(i64::from(event.attempts), self.model.events[&event.seq].attempts);
+        }
+        let at = self.model.claims.len();
+        self.model.claims.push(ModelClaim { lease: claim.lease, worker, is_over: false, is_expired: false });
+        for seq in seqs {
+            self.model.act(seq, Action::Claim);
+            self.model.events.get_mut(&seq).unwrap().claim = Some(at);
+        }
+    }
+
+    /// Any claim, also of another worker or one that is over.
+    fn some_claim(&mut self) -> Option<usize> {
+        let count = self.model.claims.len();
+        // The newest are the interesting ones.
+        (count > 0).then(|| count - 1 - self.random.below(count.min(5)))
+    }
+
+    /// Whether `worker` may act on the claim; the database must say the same.
+    fn may(&self, claim: usize, worker: &str) -> bool {
+        let claim = &self.model.claims[claim];
+        !claim.is_over && claim.worker == worker
+    }
+
+    #[track_caller]
+    fn assert_answer(&self, answer: Result<(), StateError>, may: bool) {
+        match answer {
+            Ok(()) => assert!(may, "a lost lease was not noticed: {:#?}", self.log),
+            Err(StateError::LeaseLost { .. }) => assert!(!may, "a held lease was refused: {:#?}", self.log),
+            Err(error) => panic!("{error}: {:#?}", self.log),
+        }
+    }
+
+    fn record(&mut self, worker: &str) {
+        let Some(claim) = self.some_claim() else { return };
+        let seqs: Vec<i64> = match self.model.of_claim(claim) {
+            held if held.is_empty() => vec![self.fed],
+            held => held,
+        };
+        let mut outcomes = Vec::new();
+        for seq in seqs {
+            let (answer, status) = match self.random.below(5) {
+                0 => (Answer::Error, OutcomeStatus::Error(Duration::from_hours(1))),
+                1 => (Answer::Reject, OutcomeStatus::Reject(None)),
+                2 => continue,
+                _ => (Answer::Ok, OutcomeStatus::Ok),
+            };
+            outcomes.push((answer, Outcome { seq, status, message: None }));
+        }
+        if outcomes.is_empty() {
+            return;
+        }
+        self.log.push(format!("{worker} records {} for claim {claim}", outcomes.len()));
+        let may = self.may(claim, worker);
+        let lease = self.model.claims[claim].lease.clone();
+        let list: Vec<Outcome> = outcomes.iter().map(|(_, outcome)| outcome.clone()).collect();
+        let answer = self.store.record(&lease, &list);
+        self.assert_answer(answer, may);
+        if may {
+            self.model.claims[claim].is_expired = false;
+            for (answer, outcome) in outcomes {
+                if self.model.events.get(&outcome.seq).is_some_and(|event| event.claim == Some(claim))
+                    && self.model.of_claim(claim).contains(&outcome.seq)
+                {
+                    self.model.act(outcome.seq, Action::Record(answer));
+                }
+            }
+        }
+    }
+
+    fn apply(&mut self, worker: &str) {
+        let Some(claim) = self.some_claim() else { return };
+        self.log.push(format!("{worker} applies claim {claim}"));
+        let may = self.may(claim, worker);
+        let lease = self.model.claims[claim].lease.clone();
+        let answer = self.store.apply(&lease);
+        self.assert_answer(answer, may);
+        if may {
+            self.model.claims[claim].is_expired = false;
+                self.model.apply(claim);
+        }
+    }
+
+    fn release(&mut self, worker: &str) {
+        let Some(claim) = self.some_claim() else { return };
+        self.log.push(format!("{worker} releases claim {claim}"));
+        let may = self.may(claim, worker);
+        let lease = self.model.claims[claim].lease.clone();
+        let answer = self.store.release(&lease);
+        self.assert_answer(answer, may);
+        if may {
+                self.model.end(claim);
+        }
+    }
+
+    fn recover(&mut self, worker: &str) {
+        self.log.push(format!("{worker} recovers"));
+        let is_exclusive = self.store.backend_kind() == BackendKind::File;
+        let is_dead = |claim: &ModelClaim| {
+            !claim.is_over && claim.worker != worker && (is_exclusive || claim.is_expired)
+        };
+        let dead: Vec<usize> =
+            self.model.claims.iter().enumerate().filter(|(_, claim)| is_dead(claim)).map(|(at, _)| at).collect();
+        assert_eq!(self.store.recover().unwrap().released, dead.len(), "{:#?}", self.log);
+        for claim in dead {
+            self.model.end(claim);
+        }
+    }
+
+    /// Time passes: leases run out, or waiting events become due.
+    fn time(&mut self) {
+        if self.random.below(2) == 0 {
+            self.log.push("leases run out".into());
+            self.store.run_sql("UPDATE sync_claim SET lease_until = now() - INTERVAL '1 minute'").unwrap();
+            self.model.claims.iter_mut().for_each(|claim| claim.is_expired = true);
+            return;
+        }
+        self.log.push("waiting events are due".into());
+        self.store.run_sql("UPDATE sync_evt SET not_before = now() WHERE not_before IS NOT NULL").unwrap();
+        let waiting: Vec<i64> =
+            self.model.events.iter().filter(|(_, e)| e.state == EventState::Waiting).map(|(&seq, _)| seq).collect();
+        for seq in waiting {
+            self.model.act(seq, Action::Due);
+        }
+    }
+
+    /// The database holds what the model holds, table by table.
+    fn check(&mut self) {
+        let sql = "SELECT 1 AS place, seq, attempts FROM sync_evt WHERE not_before IS NULL OR not_before <= now() \
+                   UNION ALL SELECT 2, seq, attempts FROM sync_evt WHERE not_before > now() \
+                   UNION ALL SELECT 3, seq, attempts FROM sync_inflight \
+                   UNION ALL SELECT 4, seq, attempts FROM sync_dead ORDER BY 1, 2";
+        let number = |value: &engine::Value| value.as_i64().unwrap();
+        let found: Vec<(i64, i64, i64)> =
+            self.store.ask_sql(sql).unwrap().iter().map(|row| (number(&row[0]), number(&row[1]), number(&row[2]))).collect();
+        let place = |state| match state {
+            EventState::Pending => Some(1),
+            EventState::Waiting => Some(2),
+            EventState::InFlight | EventState::Answered(_) => Some(3),
+            EventState::Dead => Some(4),
+            EventState::Done => None,
+        };
+        let events = self.model.events.iter();
+        let mut expected: Vec<(i64, i64, i64)> =
+            events.filter_map(|(&seq, event)| Some((place(event.state)?, seq, event.attempts))).collect();
+        expected.sort_unstable();
+        assert_eq!(found, expected, "{:#?}", self.log);
+        for (row, delivered) in &self.model.delivered {
+            assert!(delivered.is_sorted(), "row {row} out of order {delivered:?}: {:#?}", self.log);
+        }
+    }
+}
+
+fn run_histories(kind: BackendKind, histories: u64, steps: usize) {
+    let fixture = fixture(kind);
+    let mut store = Some(fixture.open("a"));
+    for seed in 0..histories {
+        let mut open = store.take().unwrap();
+        for table in ["sync_evt", "sync_inflight", "sync_claim", "sync_apply_log", "sync_dead", "sync_feed"] {
+            open.run_sql(&format!("DELETE FROM {table}")).unwrap();
+        }
+        let mut history = History {
+            store: open,
+            changes: Changes::of_rows(ROWS),
+            model: Model::default(),
+            random: Random(seed * 7919 + 17),
+            fed: 0,
+            log: vec![format!("seed {seed}")],
+        };
+        (0..steps).for_each(|_| history.step());
+        store = Some(history.store);
+    }
+}
+
+#[test]
+fn a_file_does_what_the_model_says() {
+    run_histories(BackendKind::File, 3, 60);
+}
+
+#[test]
+fn postgresql_does_what_the_model_says() {
+    run_histories(BackendKind::Postgres, 3, 60);
+}
+
+#[test]
+fn a_quack_server_does_what_the_model_says() {
+    run_histories(BackendKind::Quack, 3, 60);
+}
+
+#[test]
+fn soak_all_do_what_the_model_says() {
+    if std::env::var_os("ONDATRA_SOAK").is_some() {
+        for kind in testkit::ALL_BACKENDS {
+            run_histories(kind, 100, 200);
+        }
+    }
+}
