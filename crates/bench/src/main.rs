@@ -10,6 +10,7 @@ mod incremental;
 mod measure;
 mod no_op;
 mod scale;
+mod state_queue;
 mod workspace;
 
 use std::path::Path;
@@ -18,7 +19,7 @@ use measure::Figure;
 
 type Measure = fn(&Path) -> Figure;
 
-const FIGURES: [(&str, Measure); 7] = [
+const FIGURES: [(&str, Measure); 13] = [
     ("first run", first_run::figure),
     ("no-op size", no_op::over_table_size),
     ("no-op models", no_op::over_models),
@@ -26,6 +27,12 @@ const FIGURES: [(&str, Measure); 7] = [
     ("scale", scale::figure),
     ("incremental append", incremental::append),
     ("incremental merge", incremental::merge),
+    ("state feed file", state_queue::feed_file),
+    ("state feed postgres", state_queue::feed_postgres),
+    ("state feed quack", state_queue::feed_quack),
+    ("state chunk file", state_queue::chunk_file),
+    ("state chunk postgres", state_queue::chunk_postgres),
+    ("state chunk quack", state_queue::chunk_quack),
 ];
 
 fn main() {

@@ -13,11 +13,13 @@ use crate::queue::{
     Queue, Recovery,
 };
 use crate::retry::VerbError;
-use crate::script::{Arg, without_nul};
+use crate::script::{Arg, Dialect, without_nul};
 use crate::sql_store::{SqlStore, count, local, number, optional_text, text};
 use crate::worker::random_hex;
 use crate::{StateError, WorkerId};
 
+/// How many due events a claim looks at first, as a multiple of those it takes.
+const WINDOW: i64 = 4;
 /// The local table of changes on their way into the queue.
 const FED: &str = "fed_changes";
 
@@ -74,27 +76,12 @@ impl Queue for SqlStore {
     }
 
     fn claim(&mut self, target: &str, run_id: &str, limit: usize) -> Result<Option<Claim>, StateError> {
-        let lease = ClaimLease { claim_id: new_term()?, target: target.to_owned() };
-        let template = match self.dialect() {
-            crate::script::Dialect::DuckDb => include_str!("../sql/duckdb/claim.sql"),
-            crate::script::Dialect::Postgres => include_str!("../sql/postgres/claim.sql"),
-        };
-        let template = [include_str!("../sql/fence_new_claim.sql"), template].concat();
-        let script = self.fill(
-            &template,
-            &[
-                ("claim", Arg::Text(&lease.claim_id)),
-                ("target", Arg::Text(target)),
-                ("run_id", Arg::Text(run_id)),
-                ("limit", Arg::Number(i64::try_from(limit).unwrap_or(i64::MAX))),
-            ],
-        );
-        match self.execute(&script, Some(Fence::AlreadyDone)) {
-            Ok(()) => {}
-            Err(error) => return Err(error.lease_on(target)),
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        match self.claim_within(target, run_id, limit, limit.saturating_mul(WINDOW))? {
+            // All that was looked at may be held back.
+            None if self.has_due(target)? => self.claim_within(target, run_id, limit, i64::MAX),
+            claim => Ok(claim),
         }
-        let events = self.claimed(&lease)?;
-        Ok((!events.is_empty()).then_some(Claim { lease, events }))
     }
 
     fn record(&mut self, claim: &ClaimLease, outcomes: &[Outcome]) -> Result<(), StateError> {
@@ -192,6 +179,41 @@ impl Queue for SqlStore {
 }
 
 impl SqlStore {
+    /// Takes up to `limit` events of the first `window` due ones.
+    fn claim_within(
+        &mut self,
+        target: &str,
+        run_id: &str,
+        limit: i64,
+        window: i64,
+    ) -> Result<Option<Claim>, StateError> {
+        let lease = ClaimLease { claim_id: new_term()?, target: target.to_owned() };
+        let template = match self.dialect() {
+            Dialect::DuckDb => include_str!("../sql/duckdb/claim.sql"),
+            Dialect::Postgres => include_str!("../sql/postgres/claim.sql"),
+        };
+        let template = [include_str!("../sql/fence_new_claim.sql"), template].concat();
+        let script = self.fill(
+            &template,
+            &[
+                ("claim", Arg::Text(&lease.claim_id)),
+                ("target", Arg::Text(target)),
+                ("run_id", Arg::Text(run_id)),
+                ("limit", Arg::Number(limit)),
+                ("window", Arg::Number(window)),
+            ],
+        );
+        self.execute(&script, Some(Fence::AlreadyDone)).map_err(|error| error.lease_on(target))?;
+        let events = self.claimed(&lease)?;
+        Ok((!events.is_empty()).then_some(Claim { lease, events }))
+    }
+
+    /// Whether anything of the target is due, held back or not.
+    fn has_due(&mut self, target: &str) -> Result<bool, StateError> {
+        let sql = self.fill(include_str!("../sql/has_due.sql"), &[("target", Arg::Text(target))]);
+        Ok(!self.values(&sql)?.is_empty())
+    }
+
     /// A target's position, and the database's time in microseconds since 1970.
     fn position_now(&mut self, target: &str) -> Result<(Option<Position>, i64), StateError> {
         let sql = self.fill(include_str!("../sql/position.sql"), &[("target", Arg::Text(target))]);

@@ -8,8 +8,8 @@
 --   PostgreSQL    many, on many machines    the server
 --   Quack         many, on many machines    the server (a DuckDB server)
 --
--- Changing the line below starts a new, empty state: what still waits in the old
--- push queue stays there. Let it drain first.
+-- Another line is another state, and an empty one. To take everything along, write
+-- the new line into a file of its own first: ondatrasql state copy --to FILE.sql
 
 -- Without the key in .env this file cannot be opened again.
 ATTACH 'state.duckdb' AS state (ENCRYPTION_KEY '${ONDATRA_STATE_KEY}');
@@ -17,16 +17,14 @@ ATTACH 'state.duckdb' AS state (ENCRYPTION_KEY '${ONDATRA_STATE_KEY}');
 
 -- ---- PostgreSQL -----------------------------------------------------------
 -- The database has to exist. Add SCHEMA 'name' to keep the tables in a schema of
--- their own.
+-- their own, which has to exist too.
 --
--- INSTALL postgres;
--- LOAD postgres;
 -- ATTACH 'dbname=ondatra_state host=localhost user=ondatra password=${PG_STATE_PASSWORD}' AS state (TYPE postgres);
 
 
 -- ---- Quack ----------------------------------------------------------------
--- A DuckDB server: one machine serves the state file to the workers. The token has at least 16 characters.
+-- Several workers without other software: `ondatrasql state serve` on one machine
+-- serves its state file, and prints this line for the workers. The token has at
+-- least 16 characters.
 --
--- INSTALL quack;
--- LOAD quack;
 -- ATTACH 'quack:localhost:9494' AS state (TYPE quack, TOKEN '${ONDATRA_QUACK_TOKEN}');

@@ -7,9 +7,17 @@ WITH busy AS MATERIALIZED (
     UNION ALL
     SELECT row_key, min(seq) FROM sync_evt WHERE target = {target} AND not_before > now() GROUP BY row_key
 ),
+near AS MATERIALIZED (
+    -- Looking no further than the first due events keeps a long queue as fast as a short one.
+    SELECT max(seq) AS last FROM (
+        SELECT seq FROM sync_evt WHERE target = {target} AND (not_before IS NULL OR not_before <= now())
+        ORDER BY seq LIMIT {window}
+    ) AS first
+),
 picked AS MATERIALIZED (
     SELECT e.seq FROM sync_evt AS e
-    WHERE e.target = {target} AND (e.not_before IS NULL OR e.not_before <= now())
+    WHERE e.target = {target} AND e.seq <= (SELECT last FROM near)
+        AND (e.not_before IS NULL OR e.not_before <= now())
         AND NOT EXISTS (SELECT 1 FROM busy AS b WHERE b.row_key = e.row_key AND b.seq < e.seq)
     ORDER BY e.seq LIMIT {limit}
 )

@@ -1,15 +1,32 @@
+-- A queue's statistics are old as soon as they are made: without them the planner would sort all of it.
+SET LOCAL enable_sort = off;
+SET LOCAL enable_bitmapscan = off;
+SET LOCAL enable_seqscan = off;
 -- Moves the first due events of a target into a new claim, passing over those that another worker is about to take.
-WITH busy AS MATERIALIZED (
-    -- A row with an event in flight has to wait, whatever its number.
-    SELECT row_key, 0 AS seq FROM sync_inflight WHERE target = {target}
-    UNION ALL
-    SELECT row_key, min(seq) FROM sync_evt
-    WHERE target = {target} AND not_before IS NOT NULL AND not_before > now() GROUP BY row_key
+WITH near AS MATERIALIZED (
+    -- Looking no further than the first due events keeps a long queue as fast as a short one.
+    SELECT max(seq) AS last FROM (
+        SELECT seq FROM sync_evt WHERE target = {target} AND (not_before IS NULL OR not_before <= now())
+        ORDER BY seq LIMIT {window}
+    ) AS first
 ),
 picked AS MATERIALIZED (
     SELECT e.seq, e.row_key FROM sync_evt AS e
-    WHERE e.target = {target} AND (e.not_before IS NULL OR e.not_before <= now())
-        AND NOT EXISTS (SELECT 1 FROM busy AS b WHERE b.row_key = e.row_key AND b.seq < e.seq)
+    WHERE e.target = {target} AND e.seq <= (SELECT last FROM near)
+        AND (e.not_before IS NULL OR e.not_before <= now())
+        -- A row with an event in flight has to wait, whatever its number; one with an event that waits, from there on.
+        AND e.row_key NOT IN (SELECT row_key FROM sync_inflight WHERE target = {target})
+        AND (
+            e.row_key NOT IN (
+                SELECT row_key FROM sync_evt
+                WHERE target = {target} AND not_before IS NOT NULL AND not_before > now()
+            )
+            OR NOT EXISTS (
+                SELECT 1 FROM sync_evt AS w
+                WHERE w.target = {target} AND w.row_key = e.row_key AND w.not_before IS NOT NULL
+                    AND w.not_before > now() AND w.seq < e.seq
+            )
+        )
     ORDER BY e.seq LIMIT {limit}
     FOR UPDATE OF e SKIP LOCKED
 ),
@@ -17,7 +34,7 @@ passed AS MATERIALIZED (
     -- Events before the end of the chunk that are not in it: later ones of the same rows must not overtake them.
     SELECT e.row_key, min(e.seq) AS seq FROM sync_evt AS e
     WHERE e.target = {target} AND e.seq <= (SELECT max(seq) FROM picked)
-        AND NOT EXISTS (SELECT 1 FROM picked AS p WHERE p.seq = e.seq)
+        AND e.seq NOT IN (SELECT seq FROM picked)
     GROUP BY e.row_key
 ),
 moved AS (

@@ -59,8 +59,10 @@ impl Model {
                     }
             })
         };
-        let due = self.events.iter().filter(|(_, event)| event.state == EventState::Pending);
-        due.map(|(&seq, _)| seq).filter(|&seq| !is_held(seq)).take(limit).collect()
+        let due = || self.events.iter().filter(|(_, event)| event.state == EventState::Pending).map(|(&seq, _)| seq);
+        // It looks no further than needed, unless all that it sees is held back.
+        let near: Vec<i64> = due().take(4 * limit).filter(|&seq| !is_held(seq)).take(limit).collect();
+        if near.is_empty() { due().filter(|&seq| !is_held(seq)).take(limit).collect() } else { near }
     }
 
     fn act(&mut self, seq: i64, action: Action) {
