@@ -1,7 +1,7 @@
 //! `state copy`: all of a state into an empty one on another database, verified.
 
 use engine::Value;
-use types::{literal, quote};
+use types::{Code, literal, quote};
 
 use crate::backend::Load;
 use crate::failure::Failure;
@@ -27,6 +27,12 @@ pub struct Copied {
 pub fn copy(source: &mut SqlStore, target: StateConfig, worker: WorkerId) -> Result<Copied, StateError> {
     check_unused(source)?;
     let mut target = open(target, worker)?;
+    if let (Some(from), Some(to)) = (source.path()?, target.path()?)
+        && from == to
+    {
+        let help = "name a file that attaches another state";
+        return Err(StateError::refused(Code::StateNotEmpty, "the state to copy to is the state itself", help));
+    }
     if let Some(full) = target.table_sizes()?.into_iter().find(|table| table.rows > 0) {
         return Err(StateError::NotEmpty { table: full.table, rows: full.rows });
     }

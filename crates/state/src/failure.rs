@@ -82,6 +82,10 @@ impl Failure {
         if error.is_conflict() || CONFLICTS.iter().any(|sign| text.contains(sign)) {
             return Self::Conflict(text);
         }
+        // A server that turns a user away does so every time.
+        if ["does not exist", "authentication failed", "no pg_hba.conf entry"].iter().any(|sign| text.contains(sign)) {
+            return Self::Refused(text);
+        }
         if LOST.iter().any(|sign| text.contains(sign)) {
             return Self::Lost(text);
         }

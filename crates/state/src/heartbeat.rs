@@ -28,7 +28,8 @@ impl SharedStore {
 struct Pulse {
     /// When the last one that was answered began: the lease runs from then, by this machine's clock.
     renewed: Instant,
-    held: BTreeSet<String>,
+    /// What it found held; `None` before the first one.
+    held: Option<BTreeSet<String>>,
     error: Option<StateError>,
     is_stopped: bool,
 }
@@ -43,7 +44,7 @@ pub struct Heartbeat {
 impl Heartbeat {
     /// Starts the thread.
     pub fn start(store: &SharedStore, lease: Duration) -> std::io::Result<Self> {
-        let now = Pulse { renewed: Instant::now(), held: BTreeSet::new(), error: None, is_stopped: false };
+        let now = Pulse { renewed: Instant::now(), held: None, error: None, is_stopped: false };
         let pulse = Arc::new((Mutex::new(now), Condvar::new()));
         let (shared, store) = (Arc::clone(&pulse), store.clone());
         let thread = std::thread::Builder::new().name("heartbeat".into()).spawn(move || {
@@ -52,7 +53,7 @@ impl Heartbeat {
                 let answer = store.lock().heartbeat();
                 let mut pulse = lock(&shared.0);
                 match answer {
-                    Ok(held) => (pulse.renewed, pulse.held, pulse.error) = (began, held, None),
+                    Ok(held) => (pulse.renewed, pulse.held, pulse.error) = (began, Some(held), None),
                     Err(error) => pulse.error = Some(error),
                 }
             }
@@ -68,8 +69,7 @@ impl Heartbeat {
 
     /// Whether the last sign of life found this term held; `None` before the first one.
     pub fn holds(&self, term: &str) -> Option<bool> {
-        let pulse = lock(&self.pulse.0);
-        (!pulse.held.is_empty()).then(|| pulse.held.contains(term))
+        lock(&self.pulse.0).held.as_ref().map(|held| held.contains(term))
     }
 
     /// Why the last sign of life failed, once.

@@ -60,15 +60,22 @@ UPDATE schema_version SET version = {next} WHERE version = {version};
 
 /// The tables' version; `None` if there are no tables.
 pub(crate) fn version(backend: &mut dyn Backend, attempts: &mut Attempts) -> Result<Option<i64>, StateError> {
-    let tables = "SELECT count(*) AS tables FROM information_schema.tables \
-                  WHERE table_name = 'schema_version' AND table_schema = current_schema()";
+    let catalog = match backend.kind().dialect() {
+        // The view lists every database that is attached.
+        Dialect::DuckDb => " AND table_catalog = current_database()",
+        Dialect::Postgres => "",
+    };
+    let tables = format!(
+        "SELECT count(*) AS tables FROM information_schema.tables \
+         WHERE table_name = 'schema_version' AND table_schema = current_schema(){catalog}"
+    );
     let mut ask = |sql: &str| loop {
         match backend.query(sql) {
             Ok(rows) => return Ok(rows.into_values().next().map_or(0, |row| number(&row[0]))),
             Err(error) => attempts.after(Failure::of(&error, sql)).map_err(|error| error.lease_on("")).map(drop)?,
         }
     };
-    if ask(tables)? == 0 {
+    if ask(&tables)? == 0 {
         return Ok(None);
     }
     ask("SELECT max(version) AS version FROM schema_version").map(Some)

@@ -54,20 +54,38 @@ pub fn open(config: StateConfig, worker: WorkerId) -> Result<SqlStore, StateErro
 }
 
 pub(crate) fn open_version(config: StateConfig, worker: WorkerId, version: i64) -> Result<SqlStore, StateError> {
-    let mut backend = connect(&config)?;
-    let are_new = migrate(backend.as_mut(), &mut Attempts::new(config.patience), version)?;
-    if are_new && !backend.kind().is_exclusive() {
-        // The session looked at the tables before these were there.
-        backend = connect(&config)?;
-    }
-    Ok(SqlStore::new(backend, config, worker))
-}
-
-/// A new session with the state; what is in it is not looked at.
-pub(crate) fn connect(config: &StateConfig) -> Result<Box<dyn Backend>, StateError> {
     let started = Instant::now();
     loop {
-        match attach_in_time(config) {
+        match open_once(&config, version) {
+            // A server that is being restarted is back in a moment.
+            Err(StateError::Unreachable { message, .. }) => {
+                let waited = started.elapsed();
+                if waited >= config.lock_wait {
+                    return Err(StateError::unreachable(waited, message));
+                }
+                std::thread::sleep(LOCK_PAUSE.min(config.lock_wait.saturating_sub(waited)));
+            }
+            opened => return Ok(SqlStore::new(opened?, config, worker)),
+        }
+    }
+}
+
+fn open_once(config: &StateConfig, version: i64) -> Result<Box<dyn Backend>, StateError> {
+    let mut backend = connect(config)?;
+    let are_new = migrate(backend.as_mut(), &mut Attempts::new(Duration::ZERO), version)?;
+    if are_new && !backend.kind().is_exclusive() {
+        // The session looked at the tables before these were there.
+        backend = connect(config)?;
+    }
+    Ok(backend)
+}
+
+/// Runs `state.sql` in a new session, after waiting for whoever has the file. `extensions` are loaded besides those
+/// that its text names. Gives the session and the database's type.
+pub(crate) fn session(config: &StateConfig, extensions: &[&'static str]) -> Result<(Instance, String), StateError> {
+    let started = Instant::now();
+    loop {
+        match session_at_once(config, extensions) {
             Err(StateError::Locked { holder, .. }) => {
                 let waited = started.elapsed();
                 if waited >= config.lock_wait {
@@ -80,9 +98,7 @@ pub(crate) fn connect(config: &StateConfig) -> Result<Box<dyn Backend>, StateErr
     }
 }
 
-/// Runs `state.sql` in a new session.
-/// `extensions` are loaded besides those that its text names. Gives the session and the database's type.
-pub(crate) fn session(config: &StateConfig, extensions: &[&'static str]) -> Result<(Instance, String), StateError> {
+fn session_at_once(config: &StateConfig, extensions: &[&'static str]) -> Result<(Instance, String), StateError> {
     let mut names = needed_extensions(&[&config.file.expanded.text]);
     // It brings the cipher: without it the engine cannot write an encrypted file.
     let cipher = config.file.encryption_key().map(|_| "httpfs");
@@ -104,8 +120,8 @@ pub(crate) fn session(config: &StateConfig, extensions: &[&'static str]) -> Resu
     Ok((instance, kind))
 }
 
-/// The same as `attach`, but a server that does not answer is given up.
-fn attach_in_time(config: &StateConfig) -> Result<Box<dyn Backend>, StateError> {
+/// A new session with the state; what is in it is not looked at. A server that does not answer is given up.
+pub(crate) fn connect(config: &StateConfig) -> Result<Box<dyn Backend>, StateError> {
     let names = needed_extensions(&[&config.file.expanded.text]);
     if !names.contains(&"quack") && !names.contains(&"postgres_scanner") {
         return attach(config);
@@ -160,7 +176,10 @@ fn attach(config: &StateConfig) -> Result<Box<dyn Backend>, StateError> {
 fn server_error(error: &EngineError) -> StateError {
     match Failure::of(error, "") {
         Failure::Lost(message) => StateError::unreachable(Duration::ZERO, message),
-        _ => StateError::Write { message: error.cleaned() },
+        _ => StateError::Catalog {
+            message: error.cleaned(),
+            help: "create the database and the schema that config/state.sql names, and let its user use them".into(),
+        },
     }
 }
 
@@ -243,9 +262,9 @@ fn holder(message: &str) -> Option<String> {
 }
 
 /// A refusal of commands that need a state file.
-pub(crate) fn needs_file(command: &str) -> StateError {
+pub(crate) fn needs_file(code: Code, command: &str) -> StateError {
     StateError::refused(
-        Code::StateServe,
+        code,
         format!("`ondatrasql state {command}` needs a state in a DuckDB file"),
         "a server's own tools do this for PostgreSQL and Quack; see docs/state.md",
     )

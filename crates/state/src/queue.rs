@@ -188,14 +188,15 @@ pub trait Queue {
 
     /// Adds changes and moves the position, both or nothing. `changes` gives rows of `row_key BIGINT, rowid
     /// BIGINT, change_type VARCHAR, snapshot_id BIGINT` in the order of delivery; it is called again if the
-    /// connection to the state was lost. The write of `sync_feed` makes it real.
+    /// connection to the state was lost. With a shared store, have the rows ready: no heartbeat passes meanwhile. The write of `sync_feed` makes it real.
     fn feed(
         &mut self,
         feed: &Feed<'_>,
         changes: &mut dyn FnMut() -> Result<Rows, EngineError>,
     ) -> Result<Fed, StateError>;
 
-    /// Takes up to `limit` due events of a target; `None` if there are none. The move to `sync_inflight` makes
+    /// Takes up to `limit` due events of a target; `None` if there are none that may be taken now: rows that are in
+    /// flight or wait, and events that another worker is just taking, are passed over. The move to `sync_inflight` makes
     /// it real.
     fn claim(&mut self, target: &str, run_id: &str, limit: usize) -> Result<Option<Claim>, StateError>;
 

@@ -38,7 +38,7 @@ pub fn rekey(root: &Path, config: &StateConfig, environment: &Environment) -> Re
     // Holding the old file keeps every other process out until the new one is in its place.
     let (instance, kind) = session(config, &[])?;
     if kind != "duckdb" {
-        return Err(needs_file("rekey"));
+        return Err(needs_file(Code::StateRekey, "rekey"));
     }
     let variable = key_variable(config)?;
     let mut dotenv = DotEnv::read(root)?;
@@ -56,6 +56,8 @@ pub fn rekey(root: &Path, config: &StateConfig, environment: &Environment) -> Re
     let path = file_path(connection)?;
     let (key, new_path) = (new_key()?, beside(&path));
     let rows = write_copy(connection, &new_path, &key)?;
+    let mode = fs::metadata(&path).map_err(|error| StateError::file("look at", &path, &error))?.permissions();
+    fs::set_permissions(&new_path, mode).map_err(|error| StateError::file("write", &new_path, &error))?;
     sync(&new_path)?;
 
     let next = next_of(&variable);

@@ -47,7 +47,7 @@ pub fn serve(
     let (host, port) = address(&options.listen)?;
     let (instance, kind) = session(config, &["quack"])?;
     if kind != "duckdb" {
-        return Err(needs_file("serve"));
+        return Err(needs_file(Code::StateServe, "serve"));
     }
     let mut file = backend::File::new(instance).map_err(local)?;
     migrate(&mut file, &mut Attempts::new(config.patience), VERSION)?;
@@ -55,6 +55,8 @@ pub fn serve(
     let connection = &instance.connection;
     let is_public = !is_local(host);
     let uri = format!("quack:{}", options.listen);
+    // Who has the token may run any SQL here: it must not reach beyond the state.
+    connection.execute("SET enable_external_access = false").map_err(local)?;
     let call = format!(
         "CALL quack_serve({}, token => {}{})",
         literal(&uri),
@@ -68,13 +70,14 @@ pub fn serve(
             "choose another port with --listen localhost:PORT",
         )
     })?;
-    // Who has the token may run any SQL here: it must not reach beyond the state.
-    connection.execute("SET enable_external_access = false; SET lock_configuration = true").map_err(local)?;
-    let shown = if host == "0.0.0.0" || host == "[::]" { "<this machine>" } else { host };
+    connection.execute("SET lock_configuration = true").map_err(local)?;
+    let shown = if host == "0.0.0.0" || host == "[::]" { machine() } else { host.to_owned() };
+    // Clients speak TLS to other machines unless they are told that this server does not.
+    let plain = if is_public { ", DISABLE_SSL true" } else { "" };
     started(&Served {
         listen: options.listen.clone(),
         attach: format!(
-            "ATTACH 'quack:{shown}:{port}' AS state (TYPE quack, TOKEN '${{{}}}');",
+            "ATTACH 'quack:{shown}:{port}' AS state (TYPE quack, TOKEN '${{{}}}'{plain});",
             options.token_variable
         ),
         is_public,
@@ -118,6 +121,12 @@ fn address(listen: &str) -> Result<(&str, u16), StateError> {
             "write for example --listen localhost:9494",
         )
     })
+}
+
+/// This machine's name.
+fn machine() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    name.trim().to_owned()
 }
 
 fn is_local(host: &str) -> bool {

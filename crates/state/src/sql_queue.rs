@@ -1,6 +1,7 @@
 //! The queue in SQL.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use engine::{EngineError, Rows, Value};
 use serde_json::json;
@@ -20,6 +21,8 @@ use crate::{StateError, WorkerId};
 
 /// How many due events a claim looks at first, as a multiple of those it takes.
 const WINDOW: i64 = 4;
+/// Longest pause before a retry: what is longer is never.
+const PAUSE_MAX: Duration = Duration::from_hours(24 * 365 * 10);
 /// The local table of changes on their way into the queue.
 const FED: &str = "fed_changes";
 
@@ -336,8 +339,11 @@ fn event(mut row: Vec<Value>) -> Result<Event, StateError> {
 
 /// Outcomes as a JSON array of records; what is NULL is left out.
 fn outcomes_json(outcomes: &[Outcome]) -> String {
+    let mut named = BTreeSet::new();
     let records: Vec<serde_json::Value> = outcomes
         .iter()
+        // The first outcome stands, within a request as well.
+        .filter(|outcome| named.insert(outcome.seq))
         .map(|outcome| {
             let mut record = serde_json::Map::new();
             record.insert("seq".into(), json!(outcome.seq));
@@ -345,7 +351,7 @@ fn outcomes_json(outcomes: &[Outcome]) -> String {
                 OutcomeStatus::Ok => "ok",
                 OutcomeStatus::Warn => "warn",
                 OutcomeStatus::Error(pause) => {
-                    record.insert("retry_ms".into(), json!(u64::try_from(pause.as_millis()).unwrap_or(u64::MAX)));
+                    record.insert("retry_ms".into(), json!(u64::try_from(pause.min(&PAUSE_MAX).as_millis()).unwrap_or(0)));
                     "error"
                 }
                 OutcomeStatus::Reject(image) => {

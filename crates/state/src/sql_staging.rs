@@ -51,11 +51,12 @@ impl Staging for SqlStore {
         let args = [
             ("row_count", Arg::Number(i64::try_from(row_count).unwrap_or(i64::MAX))),
             ("empty_result", Arg::Maybe(empty_result)),
-            ("status", Arg::Text("open")),
+            // Completing twice is completing once.
+            ("status", Arg::Sql("status")),
         ];
         let template = [include_str!("../sql/fence_fetch.sql"), include_str!("../sql/complete_fetch.sql")].concat();
         let script = self.fetch_script(&template, fetch, &args);
-        self.run_fetch(&script, fetch, Some(Fence::LeaseLost))
+        self.run_fetch(&script, fetch, None)
     }
 
     fn fetches(&mut self, target: &str) -> Result<Vec<StagedFetch>, StateError> {
@@ -93,12 +94,10 @@ impl Staging for SqlStore {
     }
 
     fn drop_fetch(&mut self, fetch: &FetchLease) -> Result<(), StateError> {
-        // Whether it was complete does not matter: the fence on the status holds for itself.
-        let template = [
-            &include_str!("../sql/fence_fetch.sql").replace("{status}", "status"),
-            include_str!("../sql/drop_fetch.sql"),
-        ];
-        let script = self.fetch_script(&template.map(AsRef::<str>::as_ref).concat(), fetch, &[]);
+        // Whether it was complete does not matter.
+        let args = [("status", Arg::Sql("status"))];
+        let template = [include_str!("../sql/fence_fetch.sql"), include_str!("../sql/drop_fetch.sql")].concat();
+        let script = self.fetch_script(&template, fetch, &args);
         self.run_fetch(&script, fetch, Some(Fence::LeaseLost))
     }
 }

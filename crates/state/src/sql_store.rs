@@ -109,6 +109,10 @@ impl SqlStore {
 
     /// Prepares the next attempt.
     pub(crate) fn again(&mut self, attempts: &mut Attempts, failure: Failure) -> Result<(), VerbError> {
+        if let (Failure::Lost(message), true) = (&failure, self.backend.kind().is_exclusive()) {
+            // A file has no connection to lose, and must not be open twice.
+            return Err(StateError::Write { message: message.clone() }.into());
+        }
         let mut next = attempts.after(failure)?;
         while let Next::Reopen = next {
             match connect(&self.config) {

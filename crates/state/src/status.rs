@@ -1,5 +1,7 @@
 //! What is in the state: for `state status`, and for copies.
 
+use std::path::PathBuf;
+
 use engine::Value;
 
 use crate::migrations::VERSION;
@@ -114,6 +116,11 @@ impl SqlStore {
             Dialect::Postgres => sql.to_owned(),
         };
         Ok(self.values(&sql)?.into_iter().map(|mut row| text(&mut row[0])).collect())
+    }
+
+    /// The state file, by its one name; `None` on a server.
+    pub(crate) fn path(&mut self) -> Result<Option<PathBuf>, StateError> {
+        Ok(self.file_facts()?.0.and_then(|path| std::fs::canonicalize(path).ok()))
     }
 
     /// Path and cipher of a state file.

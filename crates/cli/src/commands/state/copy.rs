@@ -28,7 +28,7 @@ pub(crate) fn copy(args: &StateCopyArgs, ui: &Ui) -> Result<ExitCode, CliError> 
     for table in copied.tables.iter().filter(|table| table.rows > 0) {
         ui.line(&format!("{}: {} rows, compared", table.table, table.rows));
     }
-    ui.line(&format!("Copied {rows} rows from the {} to the {}", copied.from.name(), copied.to.name()));
+    ui.line(&format!("Copied {rows} rows: {} → {}", copied.from.name(), copied.to.name()));
     ui.line(&format!("To use it, put the ATTACH of {} into config/state.sql", args.to.display()));
     Ok(ExitCode::SUCCESS)
 }
