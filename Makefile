@@ -16,13 +16,16 @@ export ONDATRA_BIN ?= $(TARGET_DIR)/$(PROFILE_DIR)/ondatrasql
 # cargo nextest runs the tests of all crates at once; plain cargo does without it.
 HAS_NEXTEST := $(shell command -v cargo-nextest 2>/dev/null)
 
-.PHONY: help engine build demo test lint bench dist soak docs
+.PHONY: help engine postgres build demo test lint bench dist soak docs
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 engine: ## bring the pinned DuckDB library and extensions into .engine/
 	@scripts/engine
+
+postgres: ## bring PostgreSQL for the tests (apt-get, where it is missing)
+	@scripts/postgres
 
 build: engine ## build the binary (ONDATRA_PROFILE=dev for a debug build)
 	cargo build --profile $(ONDATRA_PROFILE) --bin ondatrasql
@@ -32,7 +35,7 @@ demo: build ## build, fetch a year of flights, run the example twice, show resul
 	@scripts/demo
 
 # Doc tests come first, so that the run closes with the summary of all others.
-test: engine ## run every test
+test: engine postgres ## run every test
 	cargo test --workspace --doc
 	$(if $(HAS_NEXTEST),cargo nextest run --workspace,cargo test --workspace --all-targets)
 
@@ -40,11 +43,11 @@ lint: engine ## check formatting and clippy, warnings are errors
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 
-bench: engine ## measure (crates/bench)
+bench: engine postgres ## measure (crates/bench)
 	cargo build --release --bin ondatrasql
 	cargo run --release -p bench
 
-soak: engine ## run the long tests: faults, crashes, random histories
+soak: engine postgres ## run the long tests: faults, crashes, random histories
 	$(if $(HAS_NEXTEST),ONDATRA_SOAK=1 cargo nextest run --workspace --release --no-fail-fast soak,ONDATRA_SOAK=1 cargo test --workspace --release --no-fail-fast soak)
 
 docs: engine ## build the API documentation, warnings are errors

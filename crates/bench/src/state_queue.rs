@@ -63,9 +63,14 @@ fn feed(binary: &Path, kind: BackendKind, what: &'static str) -> Figure {
             let clear = "DELETE FROM indexed";
             match kind {
                 BackendKind::File => floor.connection.execute("DELETE FROM state.indexed").unwrap(),
-                BackendKind::Postgres => floor.connection.execute(&format!("CALL postgres_execute('state', '{clear}')")).unwrap(),
+                BackendKind::Postgres => {
+                    floor.connection.execute(&format!("CALL postgres_execute('state', '{clear}')")).unwrap()
+                }
                 BackendKind::Quack => {
-                    floor.connection.execute(&format!("FROM quack_query_by_name('state', 'USE state; {clear}')")).unwrap();
+                    floor
+                        .connection
+                        .execute(&format!("FROM quack_query_by_name('state', 'USE state; {clear}')"))
+                        .unwrap();
                 }
             }
             time(|| floor.connection.execute(&insert).unwrap())

@@ -178,7 +178,9 @@ impl Diagnose for EngineError {
             }
             Self::Sql { .. } => "change the SQL as the engine's message says".into(),
             Self::Interrupted => "run again: what was committed stays, the rest starts over".into(),
-            Self::SpillFolder { .. } => "check that the folder is there and writable, or name another with TMPDIR".into(),
+            Self::SpillFolder { .. } => {
+                "check that the folder is there and writable, or name another with TMPDIR".into()
+            }
             Self::Version { pinned, .. } => format!(
                 "use the libduckdb.so of DuckDB {pinned} that came with this binary; in the repository, run scripts/engine"
             ),

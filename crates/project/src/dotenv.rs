@@ -119,7 +119,11 @@ impl DotEnv {
 }
 
 fn value_of(line: &str, name: &str) -> Option<String> {
-    parse_line(line.trim_start_matches('\u{feff}')).ok().flatten().filter(|(known, _)| known == name).map(|(_, value)| value)
+    parse_line(line.trim_start_matches('\u{feff}'))
+        .ok()
+        .flatten()
+        .filter(|(known, _)| known == name)
+        .map(|(_, value)| value)
 }
 
 fn parse_line(line: &str) -> Result<Option<(String, String)>, String> {

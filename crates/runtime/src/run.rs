@@ -18,8 +18,7 @@ use crate::not_yet::check_supported;
 use crate::planning::{Planned, PlannedModel, decide_run, last_commit, plan_models, sort};
 use crate::task::Task;
 use crate::{
-    Cancellation, ModelOutcome, Observer, ProjectLock, RunError, RunSummary, Session, Status,
-    load_models, select_model,
+    Cancellation, ModelOutcome, Observer, ProjectLock, RunError, RunSummary, Session, Status, load_models, select_model,
 };
 
 /// What to run, and with what.

@@ -6,7 +6,7 @@ use types::{Code, literal, quote};
 use crate::backend::Load;
 use crate::failure::Failure;
 use crate::open::{StateConfig, connect, open};
-use crate::script::{Dialect, fill, Arg};
+use crate::script::{Arg, Dialect, fill};
 use crate::sql_store::{SqlStore, count, local, text};
 use crate::status::TableSize;
 use crate::{StateError, WorkerId};
@@ -82,10 +82,8 @@ fn transfer(source: &mut SqlStore, target: &mut SqlStore, tables: &[TableSize]) 
         load(source, target, &table.table, &columns, &name)?;
         let names: Vec<String> = columns.iter().map(|column| quote(&column.name)).collect();
         let names = names.join(", ");
-        inserts.push(format!(
-            "INSERT INTO state.{} ({names}) SELECT {names} FROM temp.main.{name}",
-            quote(&table.table)
-        ));
+        inserts
+            .push(format!("INSERT INTO state.{} ({names}) SELECT {names} FROM temp.main.{name}", quote(&table.table)));
     }
     // Only a script makes a transaction of inserts: this one changes nothing.
     let script = "SELECT 1";
@@ -151,7 +149,8 @@ fn engine_type(kind: &str) -> &'static str {
 }
 
 fn declared(columns: &[Column]) -> String {
-    let columns: Vec<String> = columns.iter().map(|column| format!("{} {}", quote(&column.name), column.kind)).collect();
+    let columns: Vec<String> =
+        columns.iter().map(|column| format!("{} {}", quote(&column.name), column.kind)).collect();
     columns.join(", ")
 }
 

@@ -186,8 +186,9 @@ fn server_error(error: &EngineError) -> StateError {
 fn no_database() -> StateError {
     StateError::Catalog {
         message: "the Quack server has no database `state`".into(),
-        help: "serve the state with `ondatrasql state serve`, or attach a file AS state on the server before quack_serve"
-            .into(),
+        help:
+            "serve the state with `ondatrasql state serve`, or attach a file AS state on the server before quack_serve"
+                .into(),
     }
 }
 
@@ -246,9 +247,7 @@ fn refused(file: &ConfigFile, failure: ConfigFailure<EngineError>) -> StateError
         () if message.contains("encrypted") && file.encryption_key().is_none() => {
             "add (ENCRYPTION_KEY '${ONDATRA_STATE_KEY}') to the ATTACH: the file is encrypted".into()
         }
-        () if message.contains("Authentication failed") => {
-            "use the token with which the server was started".into()
-        }
+        () if message.contains("Authentication failed") => "use the token with which the server was started".into(),
         () if error.is_statement_fault() => format!("correct the statement in {}", place.file().display()),
         () => types::Diagnose::help(&error),
     };

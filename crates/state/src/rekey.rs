@@ -46,7 +46,9 @@ pub fn rekey(root: &Path, config: &StateConfig, environment: &Environment) -> Re
         return Err(StateError::refused(
             Code::StateRekey,
             format!("{variable} comes from the environment, not from .env"),
-            format!("put {variable} into .env and take it out of the environment: only there can the new key replace it"),
+            format!(
+                "put {variable} into .env and take it out of the environment: only there can the new key replace it"
+            ),
         ));
     }
     let mut old = backend::File::new(instance).map_err(local)?;
@@ -117,8 +119,7 @@ fn next_of(variable: &str) -> String {
 
 fn new_key() -> Result<String, StateError> {
     let mut bytes = [0; KEY_BYTES];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| StateError::Write { message: format!("no random bytes: {error}") })?;
+    getrandom::fill(&mut bytes).map_err(|error| StateError::Write { message: format!("no random bytes: {error}") })?;
     Ok(STANDARD.encode(bytes))
 }
 
@@ -150,9 +151,7 @@ fn write_copy(connection: &Connection, path: &Path, key: &str) -> Result<u64, St
         literal(&path.display().to_string()),
         literal(key)
     );
-    let write = |sql: &str| {
-        connection.execute(sql).map_err(|error| StateError::Write { message: error.cleaned() })
-    };
+    let write = |sql: &str| connection.execute(sql).map_err(|error| StateError::Write { message: error.cleaned() });
     write(&attach)?;
     let tables = "SELECT table_name FROM duckdb_tables() WHERE database_name = 'state' ORDER BY table_name";
     let mut rows = 0;
@@ -173,9 +172,7 @@ fn compare(connection: &Connection, table: &str) -> Result<u64, StateError> {
     let row = connection.query(&sql).map_err(local)?.into_values().next().unwrap_or_default();
     match (row.first().map_or(0, count), row.get(1).map_or(1, count)) {
         (rows, 0) => Ok(rows),
-        (_, differ) => {
-            Err(StateError::Verify { table: table.to_owned(), message: format!("{differ} rows differ") })
-        }
+        (_, differ) => Err(StateError::Verify { table: table.to_owned(), message: format!("{differ} rows differ") }),
     }
 }
 

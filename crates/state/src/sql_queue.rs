@@ -278,11 +278,8 @@ impl SqlStore {
 
     /// Takes a dead worker's claim over and ends it, but for its jobs; false if somebody else was faster.
     fn take_over(&mut self, lease: &ClaimLease, dead_worker: &str, has_job: bool) -> Result<bool, StateError> {
-        let rest = if has_job {
-            include_str!("../sql/release_outside_jobs.sql")
-        } else {
-            include_str!("../sql/release.sql")
-        };
+        let rest =
+            if has_job { include_str!("../sql/release_outside_jobs.sql") } else { include_str!("../sql/release.sql") };
         let template = [include_str!("../sql/take_over.sql"), include_str!("../sql/apply.sql"), rest].concat();
         let args = [("claim", Arg::Text(&lease.claim_id)), ("dead_worker", Arg::Text(dead_worker))];
         let script = self.fill(&template, &args);

@@ -15,11 +15,8 @@ const NAME_BYTES_MAX: usize = 63;
 impl Staging for SqlStore {
     fn begin_fetch(&mut self, target: &str, run_id: &str, fingerprint: &str) -> Result<FetchLease, StateError> {
         let fetch = FetchLease { claim_id: new_term()?, target: target.to_owned() };
-        let args = [
-            ("target", Arg::Text(target)),
-            ("run_id", Arg::Text(run_id)),
-            ("fingerprint", Arg::Text(fingerprint)),
-        ];
+        let args =
+            [("target", Arg::Text(target)), ("run_id", Arg::Text(run_id)), ("fingerprint", Arg::Text(fingerprint))];
         let template = [include_str!("../sql/staging_table.sql"), include_str!("../sql/begin_fetch.sql")].concat();
         let script = self.fetch_script(&template, &fetch, &args);
         self.run_fetch(&script, &fetch, None)?;
@@ -80,11 +77,7 @@ impl Staging for SqlStore {
         Ok(fetch)
     }
 
-    fn staged_rows(
-        &mut self,
-        fetch: &FetchLease,
-        chunk: &mut dyn FnMut(Vec<String>),
-    ) -> Result<(), StateError> {
+    fn staged_rows(&mut self, fetch: &FetchLease, chunk: &mut dyn FnMut(Vec<String>)) -> Result<(), StateError> {
         let sql = self.fetch_script(include_str!("../sql/staged_rows.sql"), fetch, &[]);
         let mut rows = self.query(&sql)?;
         while let Some(values) = rows.next_chunk() {

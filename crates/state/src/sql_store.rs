@@ -93,7 +93,9 @@ impl SqlStore {
         loop {
             match self.backend.query(sql) {
                 Ok(rows) => return Ok(rows),
-                Err(error) => self.again(&mut attempts, Failure::of(&error, sql)).map_err(|error| error.lease_on(""))?,
+                Err(error) => {
+                    self.again(&mut attempts, Failure::of(&error, sql)).map_err(|error| error.lease_on(""))?
+                }
             }
         }
     }

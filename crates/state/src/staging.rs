@@ -51,11 +51,7 @@ pub trait Staging {
     fn adopt_fetch(&mut self, target: &str, claim_id: &str, run_id: &str) -> Result<FetchLease, StateError>;
 
     /// The rows of an attempt in order, handed over in chunks.
-    fn staged_rows(
-        &mut self,
-        fetch: &FetchLease,
-        chunk: &mut dyn FnMut(Vec<String>),
-    ) -> Result<(), StateError>;
+    fn staged_rows(&mut self, fetch: &FetchLease, chunk: &mut dyn FnMut(Vec<String>)) -> Result<(), StateError>;
 
     /// Deletes an attempt of this worker with its rows.
     fn drop_fetch(&mut self, fetch: &FetchLease) -> Result<(), StateError>;

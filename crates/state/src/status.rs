@@ -92,11 +92,7 @@ impl SqlStore {
     pub(crate) fn table_sizes(&mut self) -> Result<Vec<TableSize>, StateError> {
         let tables = self.tables_in_state()?;
         let count_of = |table: &String| {
-            format!(
-                "SELECT {} AS name, count(*) AS rows FROM {}",
-                types::literal(table),
-                types::quote(table)
-            )
+            format!("SELECT {} AS name, count(*) AS rows FROM {}", types::literal(table), types::quote(table))
         };
         let sql: Vec<String> = tables.iter().map(count_of).collect();
         let read = |mut row: Vec<Value>| TableSize { table: text(&mut row[0]), rows: count(&row[1]) };

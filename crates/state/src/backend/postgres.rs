@@ -86,10 +86,7 @@ impl Backend for Postgres {
     }
 }
 
-fn in_transaction<T>(
-    connection: &Connection,
-    work: impl FnOnce() -> Result<T, EngineError>,
-) -> Result<T, EngineError> {
+fn in_transaction<T>(connection: &Connection, work: impl FnOnce() -> Result<T, EngineError>) -> Result<T, EngineError> {
     connection.execute("BEGIN")?;
     let done = work().and_then(|value| connection.execute("COMMIT").map(|()| value));
     done.inspect_err(|_| {

@@ -19,7 +19,10 @@ pub(crate) fn rekey(args: &StateWait, ui: &Ui) -> Result<ExitCode, CliError> {
         ui.result(&document.to_string())?;
     } else {
         ui.line(&format!("{} has a new key ({} rows compared)", done.path.display(), done.rows));
-        ui.line(&format!("The key is in .env as {}; copies of the file made before open with the old key only", done.variable));
+        ui.line(&format!(
+            "The key is in .env as {}; copies of the file made before open with the old key only",
+            done.variable
+        ));
     }
     Ok(ExitCode::SUCCESS)
 }

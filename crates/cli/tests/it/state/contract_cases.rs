@@ -357,10 +357,10 @@ fn staged_rows_arrive_once_and_in_order(store: &mut SqlStore, target: &str) {
     store.complete_fetch(&fetch, 1003, Some("no_change")).unwrap();
     assert_lost(store.stage_rows(&fetch, 1003, &["more".into()]));
     let found = store.fetches(target).unwrap();
-    assert_eq!(found.iter().map(|fetch| (fetch.is_complete, fetch.row_count)).collect::<Vec<_>>(), [
-        (true, 1003),
-        (false, 0)
-    ]);
+    assert_eq!(
+        found.iter().map(|fetch| (fetch.is_complete, fetch.row_count)).collect::<Vec<_>>(),
+        [(true, 1003), (false, 0)]
+    );
     assert_eq!(found[0].empty_result.as_deref(), Some("no_change"));
     assert!(found.iter().all(|fetch| !fetch.is_dead), "they are this worker's");
     store.drop_fetch(&fetch).unwrap();
@@ -403,7 +403,9 @@ fn tokens_are_replaced_and_removed(store: &mut SqlStore, target: &str) {
 }
 
 fn any_text_is_only_text(store: &mut SqlStore, _: &str) {
-    for target in ["it's; DROP TABLE sync_evt; --", "\"q\".{claim}", "$$x$$ \\' %s", "é日本\u{1F600}", "fence:lease_lost:0"] {
+    for target in
+        ["it's; DROP TABLE sync_evt; --", "\"q\".{claim}", "$$x$$ \\' %s", "é日本\u{1F600}", "fence:lease_lost:0"]
+    {
         let changes = Changes::of_rows(10);
         changes.feed(store, target, 3).unwrap();
         let claim = store.claim(target, target, 10).unwrap().unwrap();

@@ -77,11 +77,8 @@ fn a_killed_quack_server_loses_and_doubles_nothing() {
 #[test]
 fn a_server_that_stays_away_is_an_error_in_time() {
     let fixture = fixture(BackendKind::Quack);
-    let config = StateConfig {
-        answer_wait: Duration::from_millis(500),
-        patience: Duration::from_secs(1),
-        ..fixture.config()
-    };
+    let config =
+        StateConfig { answer_wait: Duration::from_millis(500), patience: Duration::from_secs(1), ..fixture.config() };
     let mut store = state::open(config, WorkerId::from("w".to_owned())).unwrap();
     Changes::of_rows(3).feed(&mut store, TARGET, 3).unwrap();
     fixture.quack.as_ref().unwrap().freeze(true);

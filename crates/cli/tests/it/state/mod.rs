@@ -1,5 +1,6 @@
 //! The state, on all three databases: one contract, faults of servers, kills, and the commands.
 
+mod commands;
 mod contract;
 mod contract_cases;
 mod crash;

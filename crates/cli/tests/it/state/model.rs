@@ -220,7 +220,7 @@ impl History {
         self.assert_answer(answer, may);
         if may {
             self.model.claims[claim].is_expired = false;
-                self.model.apply(claim);
+            self.model.apply(claim);
         }
     }
 
@@ -232,16 +232,15 @@ impl History {
         let answer = self.store.release(&lease);
         self.assert_answer(answer, may);
         if may {
-                self.model.end(claim);
+            self.model.end(claim);
         }
     }
 
     fn recover(&mut self, worker: &str) {
         self.log.push(format!("{worker} recovers"));
         let is_exclusive = self.store.backend_kind() == BackendKind::File;
-        let is_dead = |claim: &ModelClaim| {
-            !claim.is_over && claim.worker != worker && (is_exclusive || claim.is_expired)
-        };
+        let is_dead =
+            |claim: &ModelClaim| !claim.is_over && claim.worker != worker && (is_exclusive || claim.is_expired);
         let dead: Vec<usize> =
             self.model.claims.iter().enumerate().filter(|(_, claim)| is_dead(claim)).map(|(at, _)| at).collect();
         assert_eq!(self.store.recover().unwrap().released, dead.len(), "{:#?}", self.log);
@@ -274,8 +273,13 @@ impl History {
                    UNION ALL SELECT 3, seq, attempts FROM sync_inflight \
                    UNION ALL SELECT 4, seq, attempts FROM sync_dead ORDER BY 1, 2";
         let number = |value: &engine::Value| value.as_i64().unwrap();
-        let found: Vec<(i64, i64, i64)> =
-            self.store.ask_sql(sql).unwrap().iter().map(|row| (number(&row[0]), number(&row[1]), number(&row[2]))).collect();
+        let found: Vec<(i64, i64, i64)> = self
+            .store
+            .ask_sql(sql)
+            .unwrap()
+            .iter()
+            .map(|row| (number(&row[0]), number(&row[1]), number(&row[2])))
+            .collect();
         let place = |state| match state {
             EventState::Pending => Some(1),
             EventState::Waiting => Some(2),

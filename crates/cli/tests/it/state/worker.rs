@@ -6,9 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use state::{
-    Claim, Event, Heartbeat, LeaseAnswer, Outcome, OutcomeStatus, Queue, SharedStore, SqlStore, StateError,
-};
+use state::{Claim, Event, Heartbeat, LeaseAnswer, Outcome, OutcomeStatus, Queue, SharedStore, SqlStore, StateError};
 use testkit::{Changes, Random};
 
 pub(super) const TARGET: &str = "sync.contacts";

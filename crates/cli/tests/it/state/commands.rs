@@ -1,0 +1,251 @@
+//! `ondatrasql state …` as a user meets it, and what can be wrong with `config/state.sql`.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use state::{BackendKind, Queue, Staging, Token, Tokens};
+use testkit::{Changes, Project, STATE_KEY, StateFixture};
+
+use super::fixture;
+use crate::project;
+
+/// A key that is not the project's.
+const OTHER_KEY: &str = "BAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+const SECRET: &str = "refresh-0123456789-token";
+
+/// Puts something into every kind of table.
+fn fill(fixture: &StateFixture) {
+    let mut store = fixture.open("w");
+    Changes::of_rows(10).feed(&mut store, "sync.contacts", 30).unwrap();
+    store.claim("sync.contacts", "run", 5).unwrap().unwrap();
+    let token = Token {
+        provider: "crm".into(),
+        refresh_token: SECRET.into(),
+        access_token: None,
+        expires_ms: None,
+        scope: None,
+        token_url: "https://example.com".into(),
+    };
+    store.put_token(&token).unwrap();
+    let fetch = store.begin_fetch("raw.weather", "run", "f").unwrap();
+    store.stage_rows(&fetch, 0, &[format!("{{\"payload\": \"{SECRET}\"}}")]).unwrap();
+    store.run_sql("UPDATE sync_claim SET lease_until = now() - INTERVAL '1 hour'").unwrap();
+    store.run_sql("UPDATE sync_fetch SET lease_until = now() - INTERVAL '1 hour'").unwrap();
+}
+
+fn env_of(project: &Project) -> String {
+    fs::read_to_string(project.root().join(".env")).unwrap()
+}
+
+fn value(env: &str, name: &str) -> Option<String> {
+    env.lines().find_map(|line| line.strip_prefix(&format!("{name}="))).map(str::to_owned)
+}
+
+#[test]
+fn status_tells_where_the_state_is_and_what_is_in_it() {
+    for kind in testkit::ALL_BACKENDS {
+        let fixture = fixture(kind);
+        fill(&fixture);
+        let text = fixture.project.run(&["state", "status"]).success().stdout;
+        assert!(text.contains(kind.name()) && text.contains("sync.contacts") && !text.contains(SECRET), "{text}");
+        let json = fixture.project.run(&["state", "status", "--json"]).success().stdout;
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!((&json["schema_version"], &json["backend"]), (&1.into(), &kind.name().into()));
+        assert_eq!((&json["targets"][0]["pending"], &json["targets"][0]["in_flight"]), (&25.into(), &5.into()));
+        assert_eq!(json["workers"][0]["alive"], false);
+    }
+}
+
+#[test]
+fn nothing_of_the_state_can_be_read_from_the_file() {
+    let fixture = fixture(BackendKind::File);
+    fill(&fixture);
+    let root = fixture.project.root();
+    let mut seen = 0;
+    for file in ["state.duckdb", "state.duckdb.wal"] {
+        let Ok(bytes) = fs::read(root.join(file)) else { continue };
+        seen += 1;
+        for plain in [SECRET, "sync.contacts", "payload"] {
+            assert!(!bytes.windows(plain.len()).any(|window| window == plain.as_bytes()), "{plain} in {file}");
+        }
+    }
+    assert!(seen > 0);
+}
+
+#[test]
+fn a_new_key_replaces_the_old_one() {
+    let fixture = fixture(BackendKind::File);
+    fill(&fixture);
+    let project = &fixture.project;
+    let state = project.root().join("state.duckdb");
+    fs::set_permissions(&state, fs::Permissions::from_mode(0o600)).unwrap();
+    let output = project.run(&["state", "rekey"]).success();
+    let key = value(&env_of(project), "ONDATRA_STATE_KEY").unwrap();
+    assert!(key != STATE_KEY && !format!("{output:?}").contains(&key));
+    assert_eq!(value(&env_of(project), "ONDATRA_STATE_KEY_NEXT"), None);
+    for file in [".env", "state.duckdb"] {
+        let mode = fs::metadata(project.root().join(file)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{file}");
+    }
+    assert_eq!(fixture.open("w").token("crm").unwrap().unwrap().refresh_token, SECRET);
+    assert!(project.files().iter().all(|file| !file.contains("rekey") && !file.contains(".env.")));
+    project.write(".env", &format!("ONDATRA_STATE_KEY={STATE_KEY}\n"));
+    let error = project.run(&["state", "status"]).failure(1).stderr;
+    assert!(error.contains("cannot be opened with this key") && error.contains("STATE-003"), "{error}");
+}
+
+#[test]
+fn a_rotation_that_was_interrupted_is_finished() {
+    // A crash after the new key was noted, before the file was replaced; and one after it was.
+    for (key, next) in [(STATE_KEY, OTHER_KEY), (OTHER_KEY, STATE_KEY)] {
+        let fixture = fixture(BackendKind::File);
+        fill(&fixture);
+        let project = &fixture.project;
+        project.write(".env", &format!("# mine\nONDATRA_STATE_KEY={key}\nONDATRA_STATE_KEY_NEXT={next}\n"));
+        project.run(&["state", "status"]).success();
+        assert_eq!(env_of(project), format!("# mine\nONDATRA_STATE_KEY={STATE_KEY}\n"));
+    }
+    // Neither key is the file's: nothing is changed.
+    let fixture = fixture(BackendKind::File);
+    fill(&fixture);
+    let env = format!("ONDATRA_STATE_KEY={OTHER_KEY}\nONDATRA_STATE_KEY_NEXT={OTHER_KEY}\n");
+    fixture.project.write(".env", &env);
+    assert!(fixture.project.run(&["state", "status"]).failure(1).stderr.contains("STATE-003"));
+    assert_eq!(env_of(&fixture.project), env);
+}
+
+#[test]
+fn a_rotation_killed_at_any_moment_leaves_a_working_pair() {
+    let fixture = fixture(BackendKind::File);
+    fill(&fixture);
+    for wait_ms in [20, 60, 90, 120, 150, 180, 220, 260] {
+        let mut rekey = fixture.project.command(&["state", "rekey"]).spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(wait_ms));
+        let _ = rekey.kill();
+        rekey.wait().unwrap();
+        let status = fixture.project.run(&["state", "status"]).success().stdout;
+        assert!(status.contains("sync.contacts"), "{status}");
+    }
+    fixture.project.run(&["state", "rekey"]).success();
+    assert_eq!(fixture.open("w").token("crm").unwrap().unwrap().refresh_token, SECRET);
+}
+
+#[test]
+fn a_key_from_elsewhere_is_not_replaced() {
+    let fixture = fixture(BackendKind::File);
+    fill(&fixture);
+    fixture.project.write(".env", "");
+    let output = fixture.project.command(&["state", "rekey"]).env("ONDATRA_STATE_KEY", STATE_KEY).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("comes from the environment") && error.contains("STATE-014"), "{error}");
+}
+
+#[test]
+fn a_state_moves_from_any_database_to_any_other() {
+    let kinds = [
+        (BackendKind::File, BackendKind::Postgres),
+        (BackendKind::Postgres, BackendKind::Quack),
+        (BackendKind::Quack, BackendKind::File),
+    ];
+    for (from, to) in kinds {
+        let (source, target) = (fixture(from), fixture(to));
+        fill(&source);
+        // The other state's line, with a key or token of its own name.
+        let line = fs::read_to_string(target.project.root().join("config/state.sql")).unwrap();
+        let line = line.replace("'state.duckdb'", &format!("'{}/state.duckdb'", target.project.root().display()));
+        source.project.write("config/other.sql", &line);
+        let env = format!("{}\n{}", env_of(&source.project), env_of(&target.project));
+        source.project.write(".env", &env);
+        let copy = ["state", "copy", "--to", "config/other.sql"];
+        let output = source.project.run(&copy).success();
+        assert!(output.stdout.contains("sync_evt: 25 rows, compared"), "{}", output.stdout);
+        let error = source.project.run(&copy).failure(1).stderr;
+        assert!(error.contains("not empty") && error.contains("STATE-010"), "{error}");
+        let mut store = target.open("w2");
+        assert_eq!(store.token("crm").unwrap().unwrap().refresh_token, SECRET);
+        assert_eq!(store.recover().unwrap().released, 1);
+        assert_eq!(store.claim("sync.contacts", "run", 100).unwrap().unwrap().events.len(), 30);
+    }
+}
+
+#[test]
+fn a_server_needs_a_real_token_and_a_real_address() {
+    let project = project();
+    let serve = |token: &str, listen: &str| {
+        let args = ["state", "serve", "--listen", listen, "--token-env", "MY_TOKEN"];
+        let output = project.command(&args).env("MY_TOKEN", token).output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(serve("", "localhost:9494").contains("the token is empty: MY_TOKEN is not defined"));
+    let short = serve("fifteen-letters", "localhost:9494");
+    assert!(short.contains("has 15 characters") && !short.contains("fifteen-letters"), "{short}");
+    assert!(serve("0123456789abcdef", "localhost").contains("is not host:port"));
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    assert!(serve("0123456789abcdef", &address).contains(&format!("listen on {address}")));
+    assert!(!project.root().join("state.duckdb.wal").exists());
+}
+
+#[test]
+fn what_is_wrong_with_the_configuration_is_said() {
+    let project = project();
+    for (sql, expected, code) in [
+        ("SELECT 1;", "attaches nothing", "STATE-002"),
+        ("ATTACH ':memory:' AS other;", "the alias must be `state`", "STATE-002"),
+        ("ATTACH 'a.duckdb' AS state; ATTACH 'b.duckdb' AS b;", "must attach one catalog", "STATE-002"),
+        ("ATTACH 'none.duckdb' AS state (READ_ONLY);", "none.duckdb", "STATE-001"),
+        ("ATTACH 'a.duckdb' AS state (READ_ONLY);", "read-only", "STATE-002"),
+        ("BEGIN; ATTACH 'c.duckdb' AS state;", "transactions are the runtime's", "STATE-001"),
+        ("ATTACH 'state.duckdb' AS state (ENCRYPTION_KEY 'c2hvcnQ=');", "decodes to 5 bytes", "CONFIG-006"),
+        ("ATTACH 'host=127.0.0.1 port=1 user=x' AS state (TYPE postgres);", "cannot be reached", "STATE-007"),
+    ] {
+        project.write("config/state.sql", sql);
+        let error = project.run(&["state", "status", "--state-wait", "100ms"]).failure(1).stderr;
+        assert!(error.contains(expected) && error.contains(code), "{sql}: {error}");
+    }
+    assert!(!project.root().join("state.duckdb").exists(), "a refused key creates nothing");
+}
+
+#[test]
+fn a_newer_schema_is_refused_and_an_older_one_is_brought_up_to_date() {
+    let fixture = fixture(BackendKind::File);
+    fill(&fixture);
+    fixture.open("w").run_sql("UPDATE schema_version SET version = 99").unwrap();
+    let error = fixture.project.run(&["state", "status"]).failure(1).stderr;
+    assert!(error.contains("schema version 99") && error.contains("STATE-005"), "{error}");
+    // As an older version left it: without the last table.
+    let config = fixture.config();
+    {
+        let names = ["httpfs"];
+        let instance = config.engine.open(&names).unwrap();
+        instance.connection.execute(&config.file.expanded.text).unwrap();
+        instance.connection.execute("UPDATE state.schema_version SET version = 3; DROP TABLE state.tokens").unwrap();
+    }
+    let mut store = fixture.open("w");
+    assert_eq!(store.tokens().unwrap(), []);
+    assert_eq!(store.counts().unwrap()[0].in_flight, 5);
+}
+
+#[test]
+fn a_file_in_use_is_waited_for_and_its_holder_named() {
+    let fixture = fixture(BackendKind::File);
+    let store = fixture.open("w");
+    let error = fixture.project.run(&["state", "status", "--state-wait", "300ms"]).failure(1).stderr;
+    assert!(error.contains(&format!("(process {})", std::process::id())) && error.contains("STATE-004"), "{error}");
+    drop(store);
+    fixture.project.run(&["state", "status"]).success();
+}
+
+#[test]
+fn a_lease_that_cannot_be_kept_is_refused() {
+    let project = project();
+    for wrong in ["1", "x", "-5"] {
+        let output = project.command(&["state", "status"]).env("ONDATRA_LEASE", wrong).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+    }
+    let output = project.run(&["state", "frobnicate"]).failure(2).stderr;
+    assert!(output.contains("unknown command: state frobnicate"), "{output}");
+    project.run(&["state", "copy"]).failure(2);
+    assert!(project.run(&["state", "serve", "--help"]).success().stdout.contains("--listen"));
+}
