@@ -94,7 +94,7 @@ impl SqlStore {
             match self.backend.query(sql) {
                 Ok(rows) => return Ok(rows),
                 Err(error) => {
-                    self.again(&mut attempts, Failure::of(&error, sql)).map_err(|error| error.lease_on(""))?
+                    self.again(&mut attempts, Failure::of(&error, sql)).map_err(|error| error.lease_on(""))?;
                 }
             }
         }
