@@ -64,7 +64,7 @@ fn feed(binary: &Path, kind: BackendKind, what: &'static str) -> Figure {
             match kind {
                 BackendKind::File => floor.connection.execute("DELETE FROM state.indexed").unwrap(),
                 BackendKind::Postgres => {
-                    floor.connection.execute(&format!("CALL postgres_execute('state', '{clear}')")).unwrap()
+                    floor.connection.execute(&format!("CALL postgres_execute('state', '{clear}')")).unwrap();
                 }
                 BackendKind::Quack => {
                     floor
