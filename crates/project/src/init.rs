@@ -3,12 +3,9 @@
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-
-use crate::ProjectError;
+use crate::{ProjectError, draw_state_key};
 
 /// Where the lake's catalog will live.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -140,7 +137,7 @@ fn create(path: &Path, text: &str, mode: u32) -> std::io::Result<()> {
 /// Makes `.env` with a fresh key, or appends the key's line to one that lacks it.
 fn write_env(path: &Path) -> Result<(), ProjectError> {
     let failed = |error: &std::io::Error| ProjectError::file("write", Path::new(".env"), error);
-    let key_line = format!("{STATE_KEY}={}\n", fresh_key()?);
+    let key_line = format!("{STATE_KEY}={}\n", draw_state_key()?);
     let present = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -165,16 +162,6 @@ fn write_env(path: &Path) -> Result<(), ProjectError> {
     append().map_err(|error| failed(&error))
 }
 
-fn fresh_key() -> Result<String, ProjectError> {
-    let mut key = [0_u8; 32];
-    getrandom::fill(&mut key).map_err(|error| ProjectError::File {
-        action: "draw random bytes for",
-        path: PathBuf::from(".env"),
-        cause: error.to_string(),
-    })?;
-    Ok(STANDARD.encode(key))
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -182,7 +169,9 @@ mod tests {
 
     use base64::Engine as _;
 
-    use super::{CatalogKind, STANDARD, init};
+    use base64::engine::general_purpose::STANDARD;
+
+    use super::{CatalogKind, init};
     use crate::Environment;
 
     fn mode(path: &std::path::Path) -> u32 {

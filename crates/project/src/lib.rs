@@ -24,5 +24,5 @@ pub use model_files::{Duplicate, ModelSource, Models, duplicates, find_model_fil
 pub use redaction::Redactor;
 pub use root::find_root;
 pub use script::{Script, script_names};
-pub use state_key::{check_state_key, read_state_file};
+pub use state_key::{check_state_key, draw_state_key, read_state_file};
 pub use target_path::target_of;

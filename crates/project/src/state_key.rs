@@ -28,6 +28,17 @@ pub fn read_state_file(root: &Path, path: &Path, environment: &Environment) -> R
     Ok(file)
 }
 
+/// A new key for a state file, in base64.
+pub fn draw_state_key() -> Result<String, ProjectError> {
+    let mut key = [0; KEY_BYTES];
+    getrandom::fill(&mut key).map_err(|error| ProjectError::File {
+        action: "draw random bytes for",
+        path: ".env".into(),
+        cause: error.to_string(),
+    })?;
+    Ok(STANDARD.encode(key))
+}
+
 /// An error if the file holds a key of the wrong length.
 fn check_key(file: &ConfigFile) -> Result<(), ProjectError> {
     if let Some((key, at)) = encryption_key(&file.expanded.text) {

@@ -1,7 +1,8 @@
 //! `state copy`: all of a state into an empty one on another database, verified.
 
 use engine::Value;
-use types::{Code, literal, quote};
+use model::{Code, TokenKind};
+use types::{literal, quote};
 
 use crate::backend::Load;
 use crate::failure::Failure;
@@ -26,13 +27,8 @@ pub struct Copied {
 /// the target is empty again.
 pub fn copy(source: &mut SqlStore, target: StateConfig, worker: WorkerId) -> Result<Copied, StateError> {
     check_unused(source)?;
+    check_is_other(source, &target)?;
     let mut target = open(target, worker)?;
-    if let (Some(from), Some(to)) = (source.path()?, target.path()?)
-        && from == to
-    {
-        let help = "name a file that attaches another state";
-        return Err(StateError::refused(Code::StateNotEmpty, "the state to copy to is the state itself", help));
-    }
     if let Some(full) = target.table_sizes()?.into_iter().find(|table| table.rows > 0) {
         return Err(StateError::NotEmpty { table: full.table, rows: full.rows });
     }
@@ -47,6 +43,19 @@ pub fn copy(source: &mut SqlStore, target: StateConfig, worker: WorkerId) -> Res
         return Err(error);
     }
     Ok(Copied { tables, from: source.backend_kind(), to: target.backend_kind() })
+}
+
+/// An error if `target` names the source's own file. Looked at before it is opened: the system lets one process
+/// open a file twice, and the two sessions would write over each other.
+fn check_is_other(source: &mut SqlStore, target: &StateConfig) -> Result<(), StateError> {
+    let own = source.path()?;
+    let code = Code::new(&target.file.expanded.text);
+    let mut texts = (0..code.len()).filter(|&at| code.kind(at) == Some(TokenKind::Text)).map(|at| code.value(at));
+    if own.is_some() && texts.any(|text| std::fs::canonicalize(text).ok() == own) {
+        let help = "name a file that attaches another state";
+        return Err(StateError::refused(types::Code::StateNotEmpty, "the state to copy to is the state itself", help));
+    }
+    Ok(())
 }
 
 fn check_unused(source: &mut SqlStore) -> Result<(), StateError> {

@@ -141,6 +141,16 @@ impl StateError {
         Self::Refused { code, message: message.into(), help: help.into() }
     }
 
+    /// The same error after waiting.
+    pub(crate) fn after(self, waited: Duration) -> Self {
+        let waited_s = waited.as_secs();
+        match self {
+            Self::Locked { holder, .. } => Self::Locked { holder, waited_s },
+            Self::Unreachable { message, .. } => Self::Unreachable { message, waited_s },
+            other => other,
+        }
+    }
+
     pub(crate) fn unreachable(waited: Duration, message: String) -> Self {
         Self::Unreachable { waited_s: waited.as_secs(), message }
     }

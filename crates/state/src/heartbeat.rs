@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::{StateError, Store};
@@ -38,7 +37,6 @@ struct Pulse {
 pub struct Heartbeat {
     pulse: Arc<(Mutex<Pulse>, Condvar)>,
     lease: Duration,
-    thread: Option<JoinHandle<()>>,
 }
 
 impl Heartbeat {
@@ -47,7 +45,7 @@ impl Heartbeat {
         let now = Pulse { renewed: Instant::now(), held: None, error: None, is_stopped: false };
         let pulse = Arc::new((Mutex::new(now), Condvar::new()));
         let (shared, store) = (Arc::clone(&pulse), store.clone());
-        let thread = std::thread::Builder::new().name("heartbeat".into()).spawn(move || {
+        std::thread::Builder::new().name("heartbeat".into()).spawn(move || {
             while !wait(&shared, lease / 3) {
                 let began = Instant::now();
                 let answer = store.lock().heartbeat();
@@ -58,7 +56,7 @@ impl Heartbeat {
                 }
             }
         })?;
-        Ok(Self { pulse, lease, thread: Some(thread) })
+        Ok(Self { pulse, lease })
     }
 
     /// Whether new work may be begun: the lease has not run out by this machine's clock, which stops trusting
@@ -81,10 +79,8 @@ impl Heartbeat {
 impl Drop for Heartbeat {
     fn drop(&mut self) {
         lock(&self.pulse.0).is_stopped = true;
+        // The thread is not waited for: whoever drops this may hold the store that it needs for its last beat.
         self.pulse.1.notify_all();
-        if let Some(thread) = self.thread.take().filter(std::thread::JoinHandle::is_finished) {
-            let _ = thread.join();
-        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! The tables, version by version: each migration is one transaction, and several workers may begin at once.
 
+use std::time::Duration;
+
 use crate::StateError;
 use crate::backend::Backend;
 use crate::failure::{Failure, Fence};
@@ -27,8 +29,10 @@ const POSTGRES: [&str; 4] = migrations!("postgres");
 const FIRST: &str = "CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL PRIMARY KEY);
 INSERT INTO schema_version SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM schema_version);";
 
-/// Brings the tables up to `upto`; an error if they are newer than this build.
-pub(crate) fn migrate(backend: &mut dyn Backend, attempts: &mut Attempts, upto: i64) -> Result<bool, StateError> {
+/// Brings the tables up to date; an error if they are newer than this build. Gives whether something was made. A
+/// lost connection is an error at once: who opens the state tries again from the start.
+pub(crate) fn migrate(backend: &mut dyn Backend) -> Result<bool, StateError> {
+    let attempts = &mut Attempts::new(Duration::ZERO);
     let mut version = match version(backend, attempts)? {
         Some(version) if version > VERSION => return Err(StateError::Newer { found: version, known: VERSION }),
         Some(version) => version,
@@ -42,7 +46,7 @@ pub(crate) fn migrate(backend: &mut dyn Backend, attempts: &mut Attempts, upto: 
         Dialect::Postgres => POSTGRES,
     };
     let begun = version;
-    while version < upto {
+    while version < VERSION {
         let migration = files[usize::try_from(version).unwrap_or_default()];
         // Of two workers that both see the old version one collides at the update.
         let script = format!(
@@ -59,7 +63,7 @@ UPDATE schema_version SET version = {next} WHERE version = {version};
 }
 
 /// The tables' version; `None` if there are no tables.
-pub(crate) fn version(backend: &mut dyn Backend, attempts: &mut Attempts) -> Result<Option<i64>, StateError> {
+fn version(backend: &mut dyn Backend, attempts: &mut Attempts) -> Result<Option<i64>, StateError> {
     let catalog = match backend.kind().dialect() {
         // The view lists every database that is attached.
         Dialect::DuckDb => " AND table_catalog = current_database()",

@@ -9,13 +9,12 @@ use types::Code;
 
 use crate::backend::{Backend, File, Postgres, Quack, Remote, quack_request};
 use crate::failure::Failure;
-use crate::migrations::{VERSION, migrate};
-use crate::retry::Attempts;
+use crate::migrations::migrate;
 use crate::sql_store::{SqlStore, local};
 use crate::{StateError, WorkerId};
 
-/// Pause between two attempts to get a locked file.
-const LOCK_PAUSE: Duration = Duration::from_millis(100);
+/// Pause between two attempts to get a locked file, or a server that is away.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// What is needed to open a state, again and again.
 #[derive(Clone)]
@@ -26,7 +25,7 @@ pub struct StateConfig {
     pub engine: EngineOptions,
     /// How long something is a worker's without a sign of life.
     pub lease: Duration,
-    /// How long to wait for a locked file.
+    /// How long to wait for a locked file, or for a server when the state is opened.
     pub lock_wait: Duration,
     /// How long to wait for one answer of a server.
     pub answer_wait: Duration,
@@ -50,29 +49,37 @@ impl StateConfig {
 
 /// Opens the state and brings its tables up to date.
 pub fn open(config: StateConfig, worker: WorkerId) -> Result<SqlStore, StateError> {
-    open_version(config, worker, VERSION)
+    // A server that is being restarted is back in a moment.
+    let is_passing = |error: &StateError| matches!(error, StateError::Unreachable { .. });
+    let backend = wait_for(config.lock_wait, is_passing, || open_at_once(&config))?;
+    Ok(SqlStore::new(backend, config, worker))
 }
 
-pub(crate) fn open_version(config: StateConfig, worker: WorkerId, version: i64) -> Result<SqlStore, StateError> {
+/// Tries until it works, the error is not a passing one, or the wait is over.
+fn wait_for<T>(
+    wait: Duration,
+    is_passing: impl Fn(&StateError) -> bool,
+    mut attempt: impl FnMut() -> Result<T, StateError>,
+) -> Result<T, StateError> {
     let started = Instant::now();
     loop {
-        match open_once(&config, version) {
-            // A server that is being restarted is back in a moment.
-            Err(StateError::Unreachable { message, .. }) => {
+        let waited = match attempt() {
+            Err(error) if is_passing(&error) => {
                 let waited = started.elapsed();
-                if waited >= config.lock_wait {
-                    return Err(StateError::unreachable(waited, message));
+                if waited >= wait {
+                    return Err(error.after(waited));
                 }
-                std::thread::sleep(LOCK_PAUSE.min(config.lock_wait.saturating_sub(waited)));
+                waited
             }
-            opened => return Ok(SqlStore::new(opened?, config, worker)),
-        }
+            other => return other,
+        };
+        std::thread::sleep(PAUSE.min(wait.saturating_sub(waited)));
     }
 }
 
-fn open_once(config: &StateConfig, version: i64) -> Result<Box<dyn Backend>, StateError> {
+fn open_at_once(config: &StateConfig) -> Result<Box<dyn Backend>, StateError> {
     let mut backend = connect(config)?;
-    let are_new = migrate(backend.as_mut(), &mut Attempts::new(Duration::ZERO), version)?;
+    let are_new = migrate(backend.as_mut())?;
     if are_new && !backend.kind().is_exclusive() {
         // The session looked at the tables before these were there.
         backend = connect(config)?;
@@ -83,19 +90,8 @@ fn open_once(config: &StateConfig, version: i64) -> Result<Box<dyn Backend>, Sta
 /// Runs `state.sql` in a new session, after waiting for whoever has the file. `extensions` are loaded besides those
 /// that its text names. Gives the session and the database's type.
 pub(crate) fn session(config: &StateConfig, extensions: &[&'static str]) -> Result<(Instance, String), StateError> {
-    let started = Instant::now();
-    loop {
-        match session_at_once(config, extensions) {
-            Err(StateError::Locked { holder, .. }) => {
-                let waited = started.elapsed();
-                if waited >= config.lock_wait {
-                    return Err(StateError::Locked { holder, waited_s: waited.as_secs() });
-                }
-                std::thread::sleep(LOCK_PAUSE.min(config.lock_wait.saturating_sub(waited)));
-            }
-            other => return other,
-        }
-    }
+    let is_passing = |error: &StateError| matches!(error, StateError::Locked { .. });
+    wait_for(config.lock_wait, is_passing, || session_at_once(config, extensions))
 }
 
 fn session_at_once(config: &StateConfig, extensions: &[&'static str]) -> Result<(Instance, String), StateError> {

@@ -7,20 +7,14 @@
 use std::fs::{self, File as FsFile};
 use std::path::{Path, PathBuf};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use engine::Connection;
-use project::{DotEnv, Environment};
+use project::{DotEnv, Environment, draw_state_key};
 use types::{Code, literal, quote};
 
 use crate::migrations::migrate;
 use crate::open::{StateConfig, needs_file, session};
-use crate::retry::Attempts;
 use crate::sql_store::{count, local};
 use crate::{StateError, backend};
-
-/// Length of a key in bytes (AES-256).
-const KEY_BYTES: usize = 32;
 
 /// What was done.
 #[derive(Debug)]
@@ -52,11 +46,11 @@ pub fn rekey(root: &Path, config: &StateConfig, environment: &Environment) -> Re
         ));
     }
     let mut old = backend::File::new(instance).map_err(local)?;
-    migrate(&mut old, &mut Attempts::new(config.patience), crate::migrations::VERSION)?;
+    migrate(&mut old)?;
     let instance = old.into_instance();
     let connection = &instance.connection;
     let path = file_path(connection)?;
-    let (key, new_path) = (new_key()?, beside(&path));
+    let (key, new_path) = (draw_state_key()?, beside(&path));
     let rows = write_copy(connection, &new_path, &key)?;
     let mode = fs::metadata(&path).map_err(|error| StateError::file("look at", &path, &error))?.permissions();
     fs::set_permissions(&new_path, mode).map_err(|error| StateError::file("write", &new_path, &error))?;
@@ -115,12 +109,6 @@ fn key_variable(config: &StateConfig) -> Result<String, StateError> {
 
 fn next_of(variable: &str) -> String {
     format!("{variable}_NEXT")
-}
-
-fn new_key() -> Result<String, StateError> {
-    let mut bytes = [0; KEY_BYTES];
-    getrandom::fill(&mut bytes).map_err(|error| StateError::Write { message: format!("no random bytes: {error}") })?;
-    Ok(STANDARD.encode(bytes))
 }
 
 fn file_path(connection: &Connection) -> Result<PathBuf, StateError> {

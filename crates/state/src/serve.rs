@@ -5,9 +5,8 @@ use std::time::Duration;
 use engine::Connection;
 use types::{Code, literal};
 
-use crate::migrations::{VERSION, migrate};
+use crate::migrations::migrate;
 use crate::open::{StateConfig, needs_file, session};
-use crate::retry::Attempts;
 use crate::sql_store::local;
 use crate::{StateError, backend};
 
@@ -50,7 +49,7 @@ pub fn serve(
         return Err(needs_file(Code::StateServe, "serve"));
     }
     let mut file = backend::File::new(instance).map_err(local)?;
-    migrate(&mut file, &mut Attempts::new(config.patience), VERSION)?;
+    migrate(&mut file)?;
     let instance = file.into_instance();
     let connection = &instance.connection;
     let is_public = !is_local(host);

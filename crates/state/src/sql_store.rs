@@ -28,7 +28,7 @@ impl SqlStore {
         self.backend.kind()
     }
 
-    /// The same session in the hands of another worker.
+    /// The same session in the hands of another worker: for tests and benchmarks, like the next two.
     pub fn set_worker(&mut self, worker: WorkerId) {
         self.worker = worker;
     }

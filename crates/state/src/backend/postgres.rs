@@ -3,15 +3,10 @@
 //! Scripts are sent as they are; the extension puts a transaction of isolation level REPEATABLE READ around
 //! them, so that two that change the same rows collide, as on the other databases.
 
-use std::time::Duration;
-
 use engine::{Connection, EngineError, Rows};
 use types::{literal, quote};
 
-use super::{Backend, BackendKind, Load, Remote, load_into};
-
-/// Rows that any network carries in a second.
-const ROWS_PER_SECOND: u64 = 10_000;
+use super::{Backend, BackendKind, Load, Remote};
 
 /// The server's session.
 pub(crate) struct Postgres {
@@ -20,13 +15,11 @@ pub(crate) struct Postgres {
     schema: String,
     /// Whether the server looks there by itself.
     is_default: bool,
-    /// Rows that are loaded and not yet transferred.
-    loaded: u64,
 }
 
 impl Postgres {
     pub(crate) fn new(remote: Remote, schema: String, is_default: bool) -> Self {
-        Self { remote, schema, is_default, loaded: 0 }
+        Self { remote, schema, is_default }
     }
 
     /// The script with unqualified names looked up in the state's schema.
@@ -46,14 +39,14 @@ impl Backend for Postgres {
 
     fn execute(&mut self, script: &str) -> Result<(), EngineError> {
         let call = call(&self.in_schema(script));
-        self.remote.run(Duration::ZERO, move |connection| connection.execute(&call))
+        self.remote.run(move |connection| connection.execute(&call))
     }
 
     fn query(&mut self, sql: &str) -> Result<Rows, EngineError> {
         let set = call(&self.in_schema(""));
         let sql = format!("FROM postgres_query('state', {})", literal(sql.trim_end().trim_end_matches(';')));
         let is_default = self.is_default;
-        self.remote.run(Duration::ZERO, move |connection| {
+        self.remote.run(move |connection| {
             if is_default {
                 return connection.query(&sql);
             }
@@ -65,19 +58,16 @@ impl Backend for Postgres {
     }
 
     fn load(&mut self, load: Load) -> Result<(), EngineError> {
-        self.loaded += load.rows.len();
-        self.remote.run(Duration::ZERO, move |connection| load_into(connection, load))
+        self.remote.load(load)
     }
 
     fn query_local(&mut self, sql: &str) -> Result<Rows, EngineError> {
-        let sql = sql.to_owned();
-        self.remote.run(Duration::ZERO, move |connection| connection.query(&sql))
+        self.remote.query_local(sql)
     }
 
     fn transfer(&mut self, inserts: &[String], script: &str) -> Result<(), EngineError> {
-        let extra = Duration::from_secs(std::mem::take(&mut self.loaded) / ROWS_PER_SECOND);
         let (inserts, call) = (inserts.to_vec(), call(&self.in_schema(script)));
-        self.remote.run(extra, move |connection| {
+        self.remote.run_transfer(move |connection| {
             in_transaction(connection, || {
                 inserts.iter().try_for_each(|insert| connection.execute(insert))?;
                 connection.execute(&call)

@@ -3,26 +3,19 @@
 //! Transactions are begun on the server: a local BEGIN is not forwarded. Every request names the database
 //! anew, since a session that the server lost begins in another one.
 
-use std::time::Duration;
-
 use engine::{Connection, EngineError, Rows};
 use types::literal;
 
-use super::{Backend, BackendKind, Load, Remote, load_into};
-
-/// Rows that any network carries in a second.
-const ROWS_PER_SECOND: u64 = 10_000;
+use super::{Backend, BackendKind, Load, Remote};
 
 /// The server's session.
 pub(crate) struct Quack {
     remote: Remote,
-    /// Rows that are loaded and not yet transferred.
-    loaded: u64,
 }
 
 impl Quack {
     pub(crate) fn new(remote: Remote) -> Self {
-        Self { remote, loaded: 0 }
+        Self { remote }
     }
 }
 
@@ -47,30 +40,26 @@ impl Backend for Quack {
 
     fn execute(&mut self, script: &str) -> Result<(), EngineError> {
         let request = request(&format!("BEGIN;\n{script};\nCOMMIT"));
-        self.remote
-            .run(Duration::ZERO, move |connection| connection.execute(&request).inspect_err(|_| roll_back(connection)))
+        self.remote.run(move |connection| connection.execute(&request).inspect_err(|_| roll_back(connection)))
     }
 
     fn query(&mut self, sql: &str) -> Result<Rows, EngineError> {
         let request = request(sql);
-        self.remote.run(Duration::ZERO, move |connection| connection.query(&request))
+        self.remote.run(move |connection| connection.query(&request))
     }
 
     fn load(&mut self, load: Load) -> Result<(), EngineError> {
-        self.loaded += load.rows.len();
-        self.remote.run(Duration::ZERO, move |connection| load_into(connection, load))
+        self.remote.load(load)
     }
 
     fn query_local(&mut self, sql: &str) -> Result<Rows, EngineError> {
-        let sql = sql.to_owned();
-        self.remote.run(Duration::ZERO, move |connection| connection.query(&sql))
+        self.remote.query_local(sql)
     }
 
     fn transfer(&mut self, inserts: &[String], script: &str) -> Result<(), EngineError> {
-        let extra = Duration::from_secs(std::mem::take(&mut self.loaded) / ROWS_PER_SECOND);
         let inserts = inserts.to_vec();
         let script = request(&format!("{script};\nCOMMIT"));
-        self.remote.run(extra, move |connection| {
+        self.remote.run_transfer(move |connection| {
             let work = || {
                 connection.execute(&request("BEGIN"))?;
                 inserts.iter().try_for_each(|insert| connection.execute(insert))?;

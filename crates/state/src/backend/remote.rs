@@ -4,7 +4,12 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-use engine::{Connection, EngineError, Instance};
+use engine::{Connection, EngineError, Instance, Rows};
+
+use super::{Load, load_into};
+
+/// Rows that any network carries in a second.
+const ROWS_PER_SECOND: u64 = 10_000;
 
 type Job = Box<dyn FnOnce(&Connection) + Send>;
 
@@ -13,6 +18,8 @@ type Job = Box<dyn FnOnce(&Connection) + Send>;
 pub(crate) struct Remote {
     jobs: Sender<Job>,
     patience: Duration,
+    /// Rows that are loaded and not yet transferred.
+    loaded: u64,
 }
 
 impl Remote {
@@ -24,11 +31,39 @@ impl Remote {
             }
         };
         thread::Builder::new().name("state".into()).spawn(work).map_err(|error| lost(&error.to_string()))?;
-        Ok(Self { jobs, patience })
+        Ok(Self { jobs, patience, loaded: 0 })
     }
 
-    /// Runs `job` with the session; an error if it takes longer than the patience and `extra`.
+    /// Runs `job` with the session; an error if it takes longer than the patience.
     pub(crate) fn run<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&Connection) -> Result<T, EngineError> + Send + 'static,
+    ) -> Result<T, EngineError> {
+        self.run_for(Duration::ZERO, job)
+    }
+
+    /// The same for a job that sends the loaded rows, which takes its time.
+    pub(crate) fn run_transfer(
+        &mut self,
+        job: impl FnOnce(&Connection) -> Result<(), EngineError> + Send + 'static,
+    ) -> Result<(), EngineError> {
+        let loaded = std::mem::take(&mut self.loaded);
+        self.run_for(Duration::from_secs(loaded / ROWS_PER_SECOND), job)
+    }
+
+    /// See `Backend::load`.
+    pub(crate) fn load(&mut self, load: Load) -> Result<(), EngineError> {
+        self.loaded += load.rows.len();
+        self.run(move |connection| load_into(connection, load))
+    }
+
+    /// See `Backend::query_local`.
+    pub(crate) fn query_local(&self, sql: &str) -> Result<Rows, EngineError> {
+        let sql = sql.to_owned();
+        self.run(move |connection| connection.query(&sql))
+    }
+
+    fn run_for<T: Send + 'static>(
         &self,
         extra: Duration,
         job: impl FnOnce(&Connection) -> Result<T, EngineError> + Send + 'static,

@@ -169,6 +169,18 @@ fn a_state_moves_from_any_database_to_any_other() {
 }
 
 #[test]
+fn a_state_is_not_copied_onto_itself() {
+    let fixture = fixture(BackendKind::File);
+    fill(&fixture);
+    // By another path, so that only the file tells.
+    let line = "ATTACH './config/../state.duckdb' AS state (ENCRYPTION_KEY '${ONDATRA_STATE_KEY}');";
+    fixture.project.write("config/other.sql", line);
+    let error = fixture.project.run(&["state", "copy", "--to", "config/other.sql"]).failure(1).stderr;
+    assert!(error.contains("is the state itself") && error.contains("STATE-010"), "{error}");
+    assert_eq!(fixture.open("w").token("crm").unwrap().unwrap().refresh_token, SECRET);
+}
+
+#[test]
 fn a_server_needs_a_real_token_and_a_real_address() {
     let project = project();
     let serve = |token: &str, listen: &str| {
