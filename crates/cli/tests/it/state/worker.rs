@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use state::{Claim, Event, Heartbeat, LeaseAnswer, Outcome, OutcomeStatus, Queue, SharedStore, SqlStore, StateError};
 use testkit::{Changes, Random};
@@ -13,6 +13,8 @@ pub(super) const TARGET: &str = "sync.contacts";
 /// Events that a worker claims at once, and sends at once.
 const CHUNK: usize = 60;
 pub(super) const BATCH: usize = 7;
+/// Longest wait for a delivery.
+const PATIENCE: Duration = Duration::from_mins(1);
 /// Rows of the table: few, so that many events share a row.
 const ROWS: i64 = 23;
 
@@ -28,6 +30,19 @@ pub(super) struct Place {
 impl Place {
     pub(super) fn below(root: &Path) -> Self {
         Self { sink: root.join("sink"), stop: root.join("stop") }
+    }
+
+    /// Waits until the sink took so many more events; false if `is_over`, or if it takes too long.
+    pub(super) fn wait_for_more(&self, more: usize, is_over: impl Fn() -> bool) -> bool {
+        let arrivals = || fs::read_to_string(&self.sink).map_or(0, |text| text.lines().count());
+        let (before, started) = (arrivals(), Instant::now());
+        while arrivals() < before + more {
+            if is_over() || started.elapsed() > PATIENCE {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        true
     }
 
     pub(super) fn stop(&self) {
