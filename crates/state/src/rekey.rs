@@ -35,7 +35,7 @@ pub fn rekey(root: &Path, config: &StateConfig, environment: &Environment) -> Re
         return Err(needs_file(Code::StateRekey, "rekey"));
     }
     let variable = key_variable(config)?;
-    let mut dotenv = DotEnv::read(root)?;
+    let dotenv = DotEnv::read(root)?;
     if dotenv.get(&variable).as_deref() != environment.get(&variable) {
         return Err(StateError::refused(
             Code::StateRekey,
@@ -56,14 +56,7 @@ pub fn rekey(root: &Path, config: &StateConfig, environment: &Environment) -> Re
     fs::set_permissions(&new_path, mode).map_err(|error| StateError::file("write", &new_path, &error))?;
     sync(&new_path)?;
 
-    let next = next_of(&variable);
-    dotenv.set(&next, &key);
-    dotenv.write()?;
-    fs::rename(&new_path, &path).map_err(|error| StateError::file("put the new file in place as", &path, &error))?;
-    sync(path.parent().unwrap_or(Path::new(".")))?;
-    dotenv.set(&variable, &key);
-    dotenv.remove(&next);
-    dotenv.write()?;
+    BothKeys::note(dotenv, &variable, key)?.replace_file(&new_path, &path)?.settle()?;
     drop(instance);
     Ok(Rekeyed { path, variable, rows })
 }
@@ -94,6 +87,39 @@ pub fn finish_rekey(
     dotenv.remove(&next);
     dotenv.write()?;
     Ok((!is_old).then(|| environment.with(&variable, &next_key)))
+}
+
+/// `.env` holds the old key and the next one: only now may the file be replaced.
+struct BothKeys {
+    dotenv: DotEnv,
+    variable: String,
+    key: String,
+}
+
+/// The file is that of the next key: only now may `.env` forget the old one.
+struct NewFile(BothKeys);
+
+impl BothKeys {
+    fn note(mut dotenv: DotEnv, variable: &str, key: String) -> Result<Self, StateError> {
+        dotenv.set(&next_of(variable), &key);
+        dotenv.write()?;
+        Ok(Self { dotenv, variable: variable.to_owned(), key })
+    }
+
+    fn replace_file(self, new: &Path, path: &Path) -> Result<NewFile, StateError> {
+        fs::rename(new, path).map_err(|error| StateError::file("put the new file in place as", path, &error))?;
+        sync(path.parent().unwrap_or(Path::new(".")))?;
+        Ok(NewFile(self))
+    }
+}
+
+impl NewFile {
+    fn settle(self) -> Result<(), StateError> {
+        let BothKeys { mut dotenv, variable, key } = self.0;
+        dotenv.set(&variable, &key);
+        dotenv.remove(&next_of(&variable));
+        Ok(dotenv.write()?)
+    }
 }
 
 /// The variable that holds the key.

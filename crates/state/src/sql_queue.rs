@@ -115,7 +115,7 @@ impl Queue for SqlStore {
     }
 
     fn recover(&mut self) -> Result<Recovery, StateError> {
-        let sql = self.fill(include_str!("../sql/dead_claims.sql"), &[]);
+        let sql = self.fill(include_str!("../sql/claims_of_others.sql"), &[]);
         let mut recovery = Recovery::default();
         for mut row in self.values(&sql)? {
             let lease = ClaimLease { claim_id: text(&mut row[0]), target: text(&mut row[1]) };

@@ -60,6 +60,27 @@ impl Postgres {
         String::from_utf8(output.stdout).unwrap()
     }
 
+    /// Locks the rows of a query in a transaction of another connection, until the returned process is killed.
+    pub fn hold_rows(&self, database: &str, query: &str) -> Child {
+        let port = self.port.to_string();
+        let sql = format!("BEGIN; {query} FOR UPDATE; SELECT pg_sleep(600)");
+        let mut command = Command::new(self.programs.join("psql"));
+        command.args(["-h", "127.0.0.1", "-p", &port, "-U", "ondatra", "-d", database, "-qAtX"]);
+        // One statement after the other: in one request the lock would not be seen to be there.
+        for statement in sql.split("; ") {
+            command.args(["-c", statement]);
+        }
+        let holder = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let sleeping =
+            "SELECT count(*) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(600)' AND state = 'active'";
+        let started = Instant::now();
+        while self.sql(database, sleeping).trim() != "1" {
+            assert!(started.elapsed() < PATIENCE, "the rows are not locked");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        holder
+    }
+
     /// Ends every other connection to the server.
     pub fn terminate_connections(&self) {
         let sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \

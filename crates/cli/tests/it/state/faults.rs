@@ -86,6 +86,21 @@ fn a_server_that_stays_away_is_an_error_in_time() {
     assert_eq!(store.claim(TARGET, "run", 10).unwrap().map(|claim| claim.events.len()), Some(3));
 }
 
+/// On PostgreSQL a claim passes over events that another is just taking: later ones of their rows must stay.
+#[test]
+fn events_that_are_just_being_taken_hold_back_their_rows() {
+    let fixture = fixture(BackendKind::Postgres);
+    let mut store = fixture.open("w");
+    // Rows 1 2 0 1 2 0 1.
+    Changes::of_rows(3).feed(&mut store, TARGET, 7).unwrap();
+    let query = "SELECT seq FROM sync_evt WHERE seq = 1";
+    let mut holder = fixture.postgres.as_ref().unwrap().hold_rows("state", query);
+    let claim = store.claim(TARGET, "run", 10).unwrap().unwrap();
+    assert_eq!(claim.events.iter().map(|event| event.seq).collect::<Vec<_>>(), [2, 3, 5, 6]);
+    holder.kill().unwrap();
+    holder.wait().unwrap();
+}
+
 /// Several workers at once, each with a session of its own.
 fn share(kind: BackendKind) {
     let fixture = fixture(kind);

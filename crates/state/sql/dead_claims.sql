@@ -1,2 +1,0 @@
-SELECT c.claim_id, c.target, c.worker, EXISTS (SELECT 1 FROM sync_jobref AS j WHERE j.claim_id = c.claim_id) AS job
-FROM sync_claim AS c WHERE c.worker <> {worker} AND {dead} ORDER BY c.claimed_at, c.claim_id
