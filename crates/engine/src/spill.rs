@@ -4,6 +4,7 @@
 //! container that ran.
 
 use std::fs::{self, DirBuilder, File};
+use std::io::ErrorKind;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
@@ -21,19 +22,20 @@ impl SpillFolder {
     /// Makes the folder below `temp_root`, after removing those whose processes are gone.
     pub fn new(temp_root: &Path) -> Result<Self, EngineError> {
         remove_leftovers(temp_root);
-        let mut random = [0; 8];
         let failed = |cause: String| EngineError::SpillFolder { path: temp_root.to_owned(), cause };
-        getrandom::fill(&mut random).map_err(|error| failed(error.to_string()))?;
-        let path = temp_root.join(format!("{PREFIX}{}", types::hex(&random)));
-        let make = || -> std::io::Result<File> {
+        loop {
+            let mut random = [0; 8];
+            getrandom::fill(&mut random).map_err(|error| failed(error.to_string()))?;
+            let path = temp_root.join(format!("{PREFIX}{}", types::hex(&random)));
             // Only for this user: models' rows may come to lie in it.
-            DirBuilder::new().mode(0o700).create(&path)?;
-            let lock = File::open(&path)?;
-            lock.lock()?;
-            Ok(lock)
-        };
-        let lock = make().map_err(|error| failed(error.to_string()))?;
-        Ok(Self { path, _lock: lock })
+            DirBuilder::new().mode(0o700).create(&path).map_err(|error| failed(error.to_string()))?;
+            match lock(&path) {
+                Ok(lock) => return Ok(Self { path, _lock: lock }),
+                // Another process took it for a leftover before it was locked.
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => return Err(failed(error.to_string())),
+            }
+        }
     }
 
     /// The folder.
@@ -49,11 +51,20 @@ impl Drop for SpillFolder {
     }
 }
 
+/// Locks a folder that was just made. Who removes leftovers holds this lock meanwhile, so a folder that is there
+/// once it is locked stays.
+fn lock(path: &Path) -> std::io::Result<File> {
+    let folder = File::open(path)?;
+    folder.lock()?;
+    fs::metadata(path)?;
+    Ok(folder)
+}
+
 fn remove_leftovers(temp_root: &Path) {
     for entry in fs::read_dir(temp_root).into_iter().flatten().flatten() {
         let is_ours = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
-        let is_dead = || File::open(entry.path()).is_ok_and(|folder| folder.try_lock().is_ok());
-        if is_ours && is_dead() {
+        let Some(folder) = is_ours.then(|| File::open(entry.path()).ok()).flatten() else { continue };
+        if folder.try_lock().is_ok() {
             // Somebody else may be removing it too, or it belongs to another user.
             let _ = fs::remove_dir_all(entry.path());
         }
@@ -78,5 +89,25 @@ mod tests {
         assert_eq!(std::fs::metadata(first.path()).unwrap().permissions().mode() & 0o777, 0o700);
         drop((first, second));
         assert_eq!(std::fs::read_dir(root.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn many_that_start_at_once_do_not_take_each_other_for_leftovers() {
+        let root = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            let starting: Vec<_> = (0..8)
+                .map(|_| {
+                    scope.spawn(|| {
+                        for _ in 0..200 {
+                            let folder = SpillFolder::new(root.path()).unwrap();
+                            assert!(folder.path().is_dir());
+                        }
+                    })
+                })
+                .collect();
+            for thread in starting {
+                thread.join().unwrap();
+            }
+        });
     }
 }
