@@ -4,24 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::{StateError, Store};
-
-/// A store that the heartbeat shares with the worker. Verbs are short; nobody holds it while a sink is called.
-#[derive(Clone)]
-pub struct SharedStore(Arc<Mutex<Box<dyn Store>>>);
-
-impl SharedStore {
-    /// Shares a store.
-    pub fn new(store: Box<dyn Store>) -> Self {
-        Self(Arc::new(Mutex::new(store)))
-    }
-
-    /// The store, for one verb.
-    pub fn lock(&self) -> MutexGuard<'_, Box<dyn Store>> {
-        // A verb that panicked left nothing half-done: it is one transaction.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+use crate::open::{StateConfig, open};
+use crate::{Queue, SqlStore, StateError, WorkerId};
 
 /// What the last sign of life told.
 struct Pulse {
@@ -36,19 +20,26 @@ struct Pulse {
 /// Renews what a worker holds every third of its lease, until it is dropped.
 pub struct Heartbeat {
     pulse: Arc<(Mutex<Pulse>, Condvar)>,
-    lease: Duration,
+    /// `None` where nobody else can take anything over.
+    lease: Option<Duration>,
 }
 
 impl Heartbeat {
-    /// Starts the thread.
-    pub fn start(store: &SharedStore, lease: Duration) -> std::io::Result<Self> {
+    /// Starts the thread for the worker of `store`, with a session of its own: whatever the worker waits for in
+    /// its session, the signs of life go on. On a local file there is nothing to renew.
+    pub fn start(store: &SqlStore) -> std::io::Result<Self> {
         let now = Pulse { renewed: Instant::now(), held: None, error: None, is_stopped: false };
         let pulse = Arc::new((Mutex::new(now), Condvar::new()));
-        let (shared, store) = (Arc::clone(&pulse), store.clone());
+        if store.backend_kind().is_exclusive() {
+            return Ok(Self { pulse, lease: None });
+        }
+        let (shared, config, worker) = (Arc::clone(&pulse), store.config().clone(), store.worker().clone());
+        let lease = config.lease;
         std::thread::Builder::new().name("heartbeat".into()).spawn(move || {
+            let mut session = None;
             while !wait(&shared, lease / 3) {
                 let began = Instant::now();
-                let answer = store.lock().heartbeat();
+                let answer = beat(&mut session, &config, &worker);
                 let mut pulse = lock(&shared.0);
                 match answer {
                     Ok(held) => (pulse.renewed, pulse.held, pulse.error) = (began, Some(held), None),
@@ -56,13 +47,13 @@ impl Heartbeat {
                 }
             }
         })?;
-        Ok(Self { pulse, lease })
+        Ok(Self { pulse, lease: Some(lease) })
     }
 
     /// Whether new work may be begun: the lease has not run out by this machine's clock, which stops trusting
     /// it before the database does.
     pub fn is_alive(&self) -> bool {
-        lock(&self.pulse.0).renewed.elapsed() < self.lease
+        self.lease.is_none_or(|lease| lock(&self.pulse.0).renewed.elapsed() < lease)
     }
 
     /// Whether the last sign of life found this term held; `None` before the first one.
@@ -79,9 +70,22 @@ impl Heartbeat {
 impl Drop for Heartbeat {
     fn drop(&mut self) {
         lock(&self.pulse.0).is_stopped = true;
-        // The thread is not waited for: whoever drops this may hold the store that it needs for its last beat.
+        // The thread is not waited for: its server may be slow to answer.
         self.pulse.1.notify_all();
     }
+}
+
+/// One sign of life, in a session that is opened for the first one.
+fn beat(
+    session: &mut Option<SqlStore>,
+    config: &StateConfig,
+    worker: &WorkerId,
+) -> Result<BTreeSet<String>, StateError> {
+    let store = match session {
+        Some(store) => store,
+        None => session.insert(open(config.clone(), worker.clone())?),
+    };
+    store.heartbeat()
 }
 
 /// Waits for `pause`, or until the end: true then.

@@ -17,6 +17,7 @@ mod rekey;
 mod retry;
 mod script;
 mod serve;
+mod shared;
 mod sql_leases;
 mod sql_queue;
 mod sql_staging;
@@ -31,7 +32,7 @@ mod worker;
 pub use backend::BackendKind;
 pub use copy::{Copied, copy};
 pub use error::StateError;
-pub use heartbeat::{Heartbeat, SharedStore};
+pub use heartbeat::Heartbeat;
 pub use leases::{Lease, LeaseAnswer, Leases};
 pub use open::{StateConfig, open};
 pub use queue::{
@@ -40,6 +41,7 @@ pub use queue::{
 };
 pub use rekey::{Rekeyed, finish_rekey, rekey};
 pub use serve::{ServeOptions, Served, serve};
+pub use shared::SharedStore;
 pub use sql_store::SqlStore;
 pub use staging::{FetchLease, StagedFetch, Staging};
 pub use status::{Status, TableSize, WorkerStatus};

@@ -188,7 +188,7 @@ pub trait Queue {
 
     /// Adds changes and moves the position, both or nothing. `changes` gives rows of `row_key BIGINT, rowid
     /// BIGINT, change_type VARCHAR, snapshot_id BIGINT` in the order of delivery; it is called again if the
-    /// connection to the state was lost. With a shared store, have the rows ready: no heartbeat passes meanwhile. The write of `sync_feed` makes it real.
+    /// connection to the state was lost. The write of `sync_feed` makes it real.
     fn feed(
         &mut self,
         feed: &Feed<'_>,

@@ -25,7 +25,7 @@ fn worker_process() {
     let seed = variable("ONDATRA_TEST_SEED").parse().unwrap();
     let config = StateConfig { lease: LEASE, ..state_config(&root, &std::env::temp_dir()) };
     let store = state::open(config, WorkerId::of_this_process().unwrap()).unwrap();
-    if let Err(error) = work(store, LEASE, &Place::below(&root), seed) {
+    if let Err(error) = work(store, &Place::below(&root), seed) {
         panic!("the worker gave up: {error}");
     }
 }

@@ -17,7 +17,7 @@ fn deliver_through(fixture: &mut StateFixture, times: usize, trouble: impl Fn(&m
     let worker = std::thread::scope(|scope| {
         let worker = scope.spawn(|| {
             let store = state::open(config.clone(), WorkerId::from("w".to_owned()))?;
-            work(store, LEASE, &place, 5)
+            work(store, &place, 5)
         });
         // Trouble comes only after something was delivered since the last one.
         for _ in 0..times {
@@ -113,7 +113,7 @@ fn share(kind: BackendKind) {
                 let (config, place) = (config.clone(), place.clone());
                 scope.spawn(move || {
                     let store = state::open(config, WorkerId::from(format!("w{at}"))).unwrap();
-                    work(store, LEASE, &place, at + 1)
+                    work(store, &place, at + 1)
                 })
             })
             .collect();

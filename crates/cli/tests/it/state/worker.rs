@@ -51,11 +51,11 @@ impl Place {
 }
 
 /// Feeds, claims, delivers, records and applies, until the queue is empty after the stop.
-pub(super) fn work(store: SqlStore, lease: Duration, place: &Place, seed: u64) -> Result<(), StateError> {
+pub(super) fn work(store: SqlStore, place: &Place, seed: u64) -> Result<(), StateError> {
     let changes = Changes::of_rows(ROWS);
     let mut random = Random(seed);
+    let heartbeat = Heartbeat::start(&store).unwrap();
     let store = SharedStore::new(Box::new(store));
-    let heartbeat = Heartbeat::start(&store, lease).unwrap();
     loop {
         store.lock().recover()?;
         if !place.stop.exists() {
