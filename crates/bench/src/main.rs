@@ -19,7 +19,7 @@ use measure::Figure;
 
 type Measure = fn(&Path) -> Figure;
 
-const FIGURES: [(&str, Measure); 13] = [
+const FIGURES: [(&str, Measure); 16] = [
     ("first run", first_run::figure),
     ("no-op size", no_op::over_table_size),
     ("no-op models", no_op::over_models),
@@ -33,6 +33,9 @@ const FIGURES: [(&str, Measure); 13] = [
     ("state chunk file", state_queue::chunk_file),
     ("state chunk postgres", state_queue::chunk_postgres),
     ("state chunk quack", state_queue::chunk_quack),
+    ("state growth file", state_queue::growth_file),
+    ("state growth postgres", state_queue::growth_postgres),
+    ("state growth quack", state_queue::growth_quack),
 ];
 
 fn main() {

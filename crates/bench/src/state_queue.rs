@@ -1,5 +1,5 @@
-//! The queue of the state: feeding against the engine's own INSERT, and one chunk's way through queues of two
-//! lengths (chapter 04 §12).
+//! The queue of the state: feeding against the engine's own INSERT, and the time per event of feeding and of one
+//! chunk's way through queues of different lengths (chapter 04 §12).
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,9 +14,10 @@ const EVENTS: i64 = 1_000_000;
 /// Events of a claim, and of a batch.
 const CHUNK: usize = 10_000;
 const BATCH: usize = 1_000;
-/// Pending events of the two queues.
+/// Pending events of a long queue, and of those that it is compared with.
 const LONG: i64 = 1_000_000;
 const SHORT: i64 = 100_000;
+const TINY: i64 = 10_000;
 
 pub fn feed_file(binary: &Path) -> Figure {
     feed(binary, BackendKind::File, "feed 1,000,000 changes / INSERT, DuckDB file")
@@ -40,6 +41,18 @@ pub fn chunk_postgres(binary: &Path) -> Figure {
 
 pub fn chunk_quack(binary: &Path) -> Figure {
     chunk(binary, BackendKind::Quack, "claim, record, apply … 1,000,000 / 100,000, Quack")
+}
+
+pub fn growth_file(binary: &Path) -> Figure {
+    growth(binary, BackendKind::File, "feed, claim, record, apply 10,000 at 1,000,000 / 0, file")
+}
+
+pub fn growth_postgres(binary: &Path) -> Figure {
+    growth(binary, BackendKind::Postgres, "feed, claim, record … at 1,000,000 / 0, PostgreSQL")
+}
+
+pub fn growth_quack(binary: &Path) -> Figure {
+    growth(binary, BackendKind::Quack, "feed, claim, record … at 1,000,000 / 0, Quack")
 }
 
 fn feed(binary: &Path, kind: BackendKind, what: &'static str) -> Figure {
@@ -113,11 +126,26 @@ fn bare_session(fixture: &StateFixture) -> Instance {
 fn chunk(binary: &Path, kind: BackendKind, what: &'static str) -> Figure {
     let fixtures = (fixture(binary, kind), fixture(binary, kind));
     let (mut long, mut short) = (fixtures.0.open("bench"), fixtures.1.open("bench"));
-    let feed = |store: &mut SqlStore, events: i64| Changes::of_rows(events).feed(store, "a.b", events).unwrap();
-    feed(&mut long, LONG);
-    feed(&mut short, SHORT);
-    let deliver = |store: &mut SqlStore| -> Duration { time(|| deliver(store)) };
-    Figure::measure(what, 1.2, |_| deliver(&mut long), |_| deliver(&mut short))
+    let changes = Changes::of_rows(LONG);
+    changes.feed(&mut long, "a.b", LONG).unwrap();
+    changes.feed(&mut short, "a.b", SHORT).unwrap();
+    Figure::measure(what, 1.2, |_| time(|| deliver(&mut long)), |_| time(|| deliver(&mut short)))
+}
+
+/// A chunk's whole life, fed to a queue that is long already and to one that holds nothing else.
+fn growth(binary: &Path, kind: BackendKind, what: &'static str) -> Figure {
+    let fixtures = (fixture(binary, kind), fixture(binary, kind));
+    let (mut long, mut tiny) = (fixtures.0.open("bench"), fixtures.1.open("bench"));
+    let changes = Changes::of_rows(LONG);
+    changes.feed(&mut long, "a.b", LONG).unwrap();
+    let life = |store: &mut SqlStore, before: i64, round: usize| {
+        let last = before + TINY * (i64::try_from(round).unwrap() + 1);
+        time(|| {
+            changes.feed(store, "a.b", last).unwrap();
+            deliver(store);
+        })
+    };
+    Figure::measure(what, 1.2, |round| life(&mut long, LONG, round), |round| life(&mut tiny, 0, round))
 }
 
 fn deliver(store: &mut SqlStore) {

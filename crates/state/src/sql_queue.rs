@@ -115,15 +115,13 @@ impl Queue for SqlStore {
     }
 
     fn recover(&mut self) -> Result<Recovery, StateError> {
-        let sql = self.fill(include_str!("../sql/claims_of_others.sql"), &[]);
         let mut recovery = Recovery::default();
-        for mut row in self.values(&sql)? {
-            let lease = ClaimLease { claim_id: text(&mut row[0]), target: text(&mut row[1]) };
-            let has_job = row[3].as_bool() == Some(true);
-            if !self.take_over(&lease, &text(&mut row[2]), has_job)? {
+        for dead in self.dead_claims()? {
+            if !self.take_over(&dead)? {
                 continue;
             }
-            if has_job {
+            let lease = dead.lease;
+            if dead.has_job {
                 let claim = Claim { events: self.claimed(&lease)?, lease };
                 recovery.adopted.push(AdoptedClaim { jobs: self.jobs(&claim.lease)?, claim });
             } else {
@@ -178,6 +176,46 @@ impl Queue for SqlStore {
             ],
         );
         self.execute(&script, None).map_err(|error| error.lease_on(report.target))
+    }
+}
+
+/// A claim whose worker seemed dead when it was looked at.
+#[derive(Debug)]
+pub struct DeadClaim {
+    lease: ClaimLease,
+    worker: String,
+    has_job: bool,
+}
+
+/// The two steps of recovery.
+impl SqlStore {
+    /// Claims of workers that seem dead. One may come back to life before it is taken over.
+    pub fn dead_claims(&mut self) -> Result<Vec<DeadClaim>, StateError> {
+        let sql = self.fill(include_str!("../sql/claims_of_others.sql"), &[]);
+        let read = |mut row: Vec<Value>| DeadClaim {
+            lease: ClaimLease { claim_id: text(&mut row[0]), target: text(&mut row[1]) },
+            worker: text(&mut row[2]),
+            has_job: row[3].as_bool() == Some(true),
+        };
+        Ok(self.values(&sql)?.into_iter().map(read).collect())
+    }
+
+    /// Takes a dead worker's claim over and ends it, but for its jobs; false if it lives, or if somebody else was
+    /// faster.
+    pub fn take_over(&mut self, dead: &DeadClaim) -> Result<bool, StateError> {
+        let rest = match dead.has_job {
+            true => include_str!("../sql/release_outside_jobs.sql"),
+            false => include_str!("../sql/release.sql"),
+        };
+        let template = [include_str!("../sql/take_over.sql"), include_str!("../sql/apply.sql"), rest].concat();
+        let args = [("claim", Arg::Text(&dead.lease.claim_id)), ("dead_worker", Arg::Text(&dead.worker))];
+        let script = self.fill(&template, &args);
+        let ends_itself = (!dead.has_job).then_some(Fence::LeaseLost);
+        match self.execute(&script, ends_itself) {
+            Ok(()) => Ok(true),
+            Err(VerbError::Fence(_)) => Ok(false),
+            Err(VerbError::State(error)) => Err(error),
+        }
     }
 }
 
@@ -274,21 +312,6 @@ impl SqlStore {
         let script = self.fill(&template, &all);
         let what = |error: VerbError| error.lease_on(&format!("a claim of {}", claim.target));
         self.execute(&script, ends_itself).map_err(what)
-    }
-
-    /// Takes a dead worker's claim over and ends it, but for its jobs; false if somebody else was faster.
-    fn take_over(&mut self, lease: &ClaimLease, dead_worker: &str, has_job: bool) -> Result<bool, StateError> {
-        let rest =
-            if has_job { include_str!("../sql/release_outside_jobs.sql") } else { include_str!("../sql/release.sql") };
-        let template = [include_str!("../sql/take_over.sql"), include_str!("../sql/apply.sql"), rest].concat();
-        let args = [("claim", Arg::Text(&lease.claim_id)), ("dead_worker", Arg::Text(dead_worker))];
-        let script = self.fill(&template, &args);
-        let ends_itself = (!has_job).then_some(Fence::LeaseLost);
-        match self.execute(&script, ends_itself) {
-            Ok(()) => Ok(true),
-            Err(VerbError::Fence(_)) => Ok(false),
-            Err(VerbError::State(error)) => Err(error),
-        }
     }
 
     fn jobs(&mut self, lease: &ClaimLease) -> Result<Vec<Job>, StateError> {

@@ -23,6 +23,7 @@ pub(super) const CASES: [(&str, Case); 20] = [
     ("a retried event keeps its place", a_retried_event_keeps_its_place),
     ("released events come back unchanged", released_events_come_back_unchanged),
     ("a late holder changes nothing", a_late_holder_changes_nothing),
+    ("a worker that comes back to life keeps its claim", a_worker_that_comes_back_to_life_keeps_its_claim),
     ("recovery applies before it gives back", recovery_applies_before_it_gives_back),
     ("jobs outlive their worker", jobs_outlive_their_worker),
     ("a heartbeat names what is held", a_heartbeat_names_what_is_held),
@@ -246,6 +247,31 @@ fn a_late_holder_changes_nothing(store: &mut SqlStore, target: &str) {
     run_out(store);
     store.recover().unwrap();
     assert_eq!(pending(store, target), Vec::<i64>::new());
+}
+
+fn a_worker_that_comes_back_to_life_keeps_its_claim(store: &mut SqlStore, target: &str) {
+    fed(store, target, 100, 1);
+    let claim = claimed(store, target, 1);
+    run_out(store);
+    become_worker(store, "b");
+    let dead = store.dead_claims().unwrap();
+    become_worker(store, "a");
+    // On a file, where every other worker is dead, the claim ends meanwhile instead.
+    let is_file = store.backend_kind().name().contains("file");
+    if is_file {
+        store.release(&claim.lease).unwrap();
+    } else {
+        store.heartbeat().unwrap();
+    }
+    become_worker(store, "b");
+    for dead in dead {
+        assert!(!store.take_over(&dead).unwrap(), "{dead:?}");
+    }
+    become_worker(store, "a");
+    if !is_file {
+        store.record(&claim.lease, &[ok(1)]).unwrap();
+        store.release(&claim.lease).unwrap();
+    }
 }
 
 fn recovery_applies_before_it_gives_back(store: &mut SqlStore, target: &str) {
