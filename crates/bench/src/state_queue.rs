@@ -2,7 +2,6 @@
 //! chunk's way through queues of different lengths (chapter 04 §12).
 
 use std::path::Path;
-use std::time::Duration;
 
 use engine::Instance;
 use state::{BackendKind, Claim, Outcome, OutcomeStatus, Queue, SqlStore};

@@ -5,6 +5,7 @@ mod contract;
 mod contract_cases;
 mod crash;
 mod faults;
+mod full_disk;
 mod model;
 mod worker;
 
