@@ -48,7 +48,7 @@ bench: engine postgres ## measure (crates/bench)
 	cargo run --release -p bench
 
 soak: engine postgres ## run the long tests: faults, crashes, random histories
-	$(if $(HAS_NEXTEST),ONDATRA_SOAK=1 cargo nextest run --workspace --release --no-fail-fast soak,ONDATRA_SOAK=1 cargo test --workspace --release --no-fail-fast soak)
+	$(if $(HAS_NEXTEST),ONDATRA_SOAK=1 cargo nextest run --workspace --release --no-fail-fast --run-ignored all soak,ONDATRA_SOAK=1 cargo test --workspace --release --no-fail-fast soak -- --include-ignored)
 
 docs: engine ## build the API documentation, warnings are errors
 	RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps

@@ -14,12 +14,16 @@ pub struct Environment {
     variables: BTreeMap<String, String>,
     /// Names that `.env` defines, whether or not the process has them too.
     in_file: BTreeSet<String>,
+    /// Names that the process has.
+    in_process: BTreeSet<String>,
 }
 
 impl Environment {
     /// The variables of the process and those of `<root>/.env`.
     pub fn load(root: &Path, process: impl IntoIterator<Item = (String, String)>) -> Result<Self, ProjectError> {
-        let mut environment = Self { variables: process.into_iter().collect(), in_file: BTreeSet::new() };
+        let variables: BTreeMap<String, String> = process.into_iter().collect();
+        let in_process = variables.keys().cloned().collect();
+        let mut environment = Self { variables, in_file: BTreeSet::new(), in_process };
         let text = match fs::read_to_string(root.join(".env")) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(environment),
@@ -39,6 +43,11 @@ impl Environment {
     /// The variables that `.env` names.
     pub(crate) fn named_in_file(&self) -> impl Iterator<Item = (&str, &str)> {
         self.in_file.iter().filter_map(|name| Some((name.as_str(), self.get(name)?)))
+    }
+
+    /// Whether the process itself has the variable: its value wins over `.env`.
+    pub fn is_of_process(&self, name: &str) -> bool {
+        self.in_process.contains(name)
     }
 
     /// The same variables, one of them with another value.

@@ -1,5 +1,4 @@
--- Renews everything that names this worker as its holder.
-UPDATE sync_claim SET heartbeat = now(), lease_until = now() + {lease_ms} * INTERVAL '1 millisecond'
-WHERE worker = {worker};
-UPDATE sync_lease SET lease_until = now() + {lease_ms} * INTERVAL '1 millisecond' WHERE worker = {worker};
-UPDATE sync_fetch SET lease_until = now() + {lease_ms} * INTERVAL '1 millisecond' WHERE worker = {worker};
+-- Renews what this worker knows that it holds.
+UPDATE sync_claim SET heartbeat = now(), lease_until = {lease_end} WHERE worker = {worker} AND claim_id IN {held};
+UPDATE sync_lease SET lease_until = {lease_end} WHERE worker = {worker} AND term IN {held};
+UPDATE sync_fetch SET lease_until = {lease_end} WHERE worker = {worker} AND claim_id IN {held};

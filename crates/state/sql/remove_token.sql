@@ -1,1 +1,1 @@
-DELETE FROM tokens WHERE provider = {provider};
+DELETE FROM tokens WHERE provider = {provider} AND refresh_token = {refresh_token};

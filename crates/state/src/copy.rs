@@ -1,5 +1,8 @@
 //! `state copy`: all of a state into an empty one on another database, verified.
 
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
 use engine::Value;
 use model::{Code, TokenKind};
 use types::{literal, quote};
@@ -7,7 +10,8 @@ use types::{literal, quote};
 use crate::backend::Load;
 use crate::failure::Failure;
 use crate::open::{StateConfig, connect, open};
-use crate::script::{Arg, Dialect, fill};
+use crate::retry::VerbError;
+use crate::script::{Arg, Dialect};
 use crate::sql_store::{SqlStore, count, local, text};
 use crate::status::TableSize;
 use crate::{StateError, WorkerId};
@@ -48,14 +52,20 @@ pub fn copy(source: &mut SqlStore, target: StateConfig, worker: WorkerId) -> Res
 /// An error if `target` names the source's own file. Looked at before it is opened: the system lets one process
 /// open a file twice, and the two sessions would write over each other.
 fn check_is_other(source: &mut SqlStore, target: &StateConfig) -> Result<(), StateError> {
-    let own = source.path()?;
+    let own = source.path()?.and_then(|path| file_id(&path));
     let code = Code::new(&target.file.expanded.text);
     let mut texts = (0..code.len()).filter(|&at| code.kind(at) == Some(TokenKind::Text)).map(|at| code.value(at));
-    if own.is_some() && texts.any(|text| std::fs::canonicalize(text).ok() == own) {
+    let is_own = |text: String| file_id(Path::new(text.trim_start_matches("file://"))) == own;
+    if own.is_some() && texts.any(is_own) {
         let help = "name a file that attaches another state";
         return Err(StateError::refused(types::Code::StateNotEmpty, "the state to copy to is the state itself", help));
     }
     Ok(())
+}
+
+/// What tells files apart, whatever they are called: a link is the file that it leads to.
+fn file_id(path: &Path) -> Option<(u64, u64)> {
+    std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
 }
 
 fn check_unused(source: &mut SqlStore) -> Result<(), StateError> {
@@ -68,14 +78,11 @@ fn check_unused(source: &mut SqlStore) -> Result<(), StateError> {
 fn make_staging_tables(target: &mut SqlStore, tables: &[TableSize]) -> Result<(), StateError> {
     let staging = tables.iter().filter(|table| table.table.starts_with("fetch:"));
     let make = include_str!("../sql/staging_table.sql");
-    let kind = target.dialect().text();
-    let script: String = staging
-        .map(|table| fill(make, &[("table", Arg::Sql(&quote(&table.table))), ("text", Arg::Sql(kind))]))
-        .collect();
+    let script: String = staging.map(|table| target.fill(make, &[("table", Arg::Sql(&quote(&table.table)))])).collect();
     if script.is_empty() {
         return Ok(());
     }
-    target.execute(&script, None).map_err(|error| error.lease_on("the copy"))?;
+    target.execute(&script, None).map_err(VerbError::unconditional)?;
     if !target.backend_kind().is_exclusive() {
         // The session looked at the tables before these were there.
         target.backend = connect(target.config())?;
@@ -88,7 +95,7 @@ fn transfer(source: &mut SqlStore, target: &mut SqlStore, tables: &[TableSize]) 
     for (at, table) in tables.iter().enumerate().filter(|(_, table)| table.rows > 0) {
         let columns = columns_of(source, &table.table)?;
         let name = format!("copied_{at}");
-        load(source, target, &table.table, &columns, &name)?;
+        load(source, target, table, &columns, &name)?;
         let names: Vec<String> = columns.iter().map(|column| quote(&column.name)).collect();
         let names = names.join(", ");
         inserts
@@ -96,20 +103,16 @@ fn transfer(source: &mut SqlStore, target: &mut SqlStore, tables: &[TableSize]) 
     }
     // Only a script makes a transaction of inserts: this one changes nothing.
     let script = "SELECT 1";
-    target.backend.transfer(&inserts, script).map_err(|error| match Failure::of(&error, script) {
-        Failure::Lost(message) => StateError::Unreachable { waited_s: 0, message },
-        Failure::Fence(_) => StateError::Write { message: error.cleaned() },
-        Failure::Conflict(message) | Failure::Refused(message) => StateError::Write { message },
-    })
+    target.backend.transfer(&inserts, script).map_err(|error| Failure::of(&error, script).into_error())
 }
 
 /// Compares each table of the copy with what is in the source now, row by row.
 fn verify(source: &mut SqlStore, target: &mut SqlStore, tables: &[TableSize]) -> Result<(), StateError> {
     for table in tables {
         let columns = columns_of(source, &table.table)?;
-        load(source, target, &table.table, &columns, "verify_source")?;
+        load(source, target, table, &columns, "verify_source")?;
         let select = select(target.dialect(), &table.table, &columns);
-        let rows = target.query(&select)?;
+        let rows = target.query(&select, table.rows)?;
         let types = declared(&columns);
         target.backend.load(Load { table: "verify_target".into(), columns: types, rows }).map_err(local)?;
         let differ = "SELECT (SELECT count(*) FROM (FROM temp.main.verify_source EXCEPT ALL FROM temp.main.verify_target)) \
@@ -126,7 +129,7 @@ fn verify(source: &mut SqlStore, target: &mut SqlStore, tables: &[TableSize]) ->
 
 fn clear(target: &mut SqlStore, tables: &[TableSize]) -> Result<(), StateError> {
     let script: String = tables.iter().map(|table| format!("DELETE FROM {};\n", quote(&table.table))).collect();
-    target.execute(&script, None).map_err(|error| error.lease_on("the copy"))
+    target.execute(&script, None).map_err(VerbError::unconditional)
 }
 
 struct Column {
@@ -180,10 +183,10 @@ fn select(dialect: Dialect, table: &str, columns: &[Column]) -> String {
 fn load(
     source: &mut SqlStore,
     target: &mut SqlStore,
-    table: &str,
+    table: &TableSize,
     columns: &[Column],
     name: &str,
 ) -> Result<(), StateError> {
-    let rows = source.query(&select(source.dialect(), table, columns))?;
+    let rows = source.query(&select(source.dialect(), &table.table, columns), table.rows)?;
     target.backend.load(Load { table: name.into(), columns: declared(columns), rows }).map_err(local)
 }

@@ -16,6 +16,9 @@ pub enum StateError {
     /// The engine itself, before it was asked for the state.
     #[error("open state: {}", .0.cleaned())]
     Engine(#[from] EngineError),
+    /// The changes to feed could not be read: the fault is the lake's.
+    #[error("read the changes: {}", .0.cleaned())]
+    Changes(EngineError),
     /// A statement of `state.sql` failed.
     #[error("execute {file}: {message}")]
     Sql {
@@ -164,7 +167,7 @@ impl Diagnose for StateError {
     fn code(&self) -> Code {
         match self {
             Self::Project(error) => error.code(),
-            Self::Engine(error) => error.code(),
+            Self::Engine(error) | Self::Changes(error) => error.code(),
             Self::Sql { .. } => Code::StateSql,
             Self::Catalog { .. } => Code::StateCatalog,
             Self::WrongKey { .. } => Code::StateWrongKey,
@@ -185,7 +188,7 @@ impl Diagnose for StateError {
     fn help(&self) -> String {
         match self {
             Self::Project(error) => error.help(),
-            Self::Engine(error) => error.help(),
+            Self::Engine(error) | Self::Changes(error) => error.help(),
             Self::Sql { help, .. } | Self::Catalog { help, .. } | Self::Refused { help, .. } => help.clone(),
             Self::WrongKey { .. } => "put the key with which the file was made back into .env; without it nothing can read the file: move it away and run again to begin an empty state".into(),
             Self::Locked { .. } => "stop the other process, or wait longer with --state-wait 10m; for several workers use PostgreSQL or `ondatrasql state serve`".into(),

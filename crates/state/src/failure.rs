@@ -1,6 +1,10 @@
 //! Reads what a database answered instead of doing what it was asked to.
 
+use std::time::Duration;
+
 use engine::EngineError;
+
+use crate::StateError;
 
 /// Why a script was not executed, or not for certain.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,15 +26,17 @@ pub(crate) enum Fence {
     LeaseHeld,
     PositionMoved,
     AlreadyDone,
+    TokenMoved,
     /// The schema is of another version than expected.
     Version,
 }
 
-const FENCES: [(&str, Fence); 5] = [
+const FENCES: [(&str, Fence); 6] = [
     ("fence:lease_lost:", Fence::LeaseLost),
     ("fence:lease_held:", Fence::LeaseHeld),
     ("fence:position_moved:", Fence::PositionMoved),
     ("fence:already_done:", Fence::AlreadyDone),
+    ("fence:token_moved:", Fence::TokenMoved),
     ("fence:version:", Fence::Version),
 ];
 
@@ -48,7 +54,7 @@ const CONFLICTS: [&str; 9] = [
 ];
 
 /// Signs of a connection that is gone, or was never made.
-const LOST: [&str; 20] = [
+const LOST: [&str; 22] = [
     // A session whose ROLLBACK was lost is of no use any more.
     "Current transaction is aborted",
     "server closed the connection",
@@ -59,6 +65,8 @@ const LOST: [&str; 20] = [
     "could not receive data from server",
     "could not send data to server",
     "SSL SYSCALL error",
+    "SSL connection has been closed",
+    "SSL error",
     "the database system is",
     "Failed to send message",
     "Could not connect",
@@ -73,6 +81,16 @@ const LOST: [&str; 20] = [
 ];
 
 impl Failure {
+    /// The error where nothing is tried again and there is no condition.
+    pub(crate) fn into_error(self) -> StateError {
+        match self {
+            Self::Lost(message) => StateError::unreachable(Duration::ZERO, message),
+            Self::Conflict(message) => StateError::Conflict { attempts: 1, message },
+            Self::Refused(message) => StateError::Write { message },
+            Self::Fence(fence) => StateError::Write { message: format!("an unexpected answer: {fence:?}") },
+        }
+    }
+
     /// Reads the answer to `script`, whose text the answer may repeat: it holds values and is taken out first.
     pub(crate) fn of(error: &EngineError, script: &str) -> Self {
         let text = answer_alone(&error.to_string(), script);
@@ -83,7 +101,10 @@ impl Failure {
             return Self::Conflict(text);
         }
         // A server that turns a user away does so every time.
-        if ["does not exist", "authentication failed", "no pg_hba.conf entry"].iter().any(|sign| text.contains(sign)) {
+        if ["does not exist", "authentication failed", "no pg_hba.conf entry", "certificate verify failed"]
+            .iter()
+            .any(|sign| text.contains(sign))
+        {
             return Self::Refused(text);
         }
         if LOST.iter().any(|sign| text.contains(sign)) {

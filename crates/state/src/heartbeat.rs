@@ -1,9 +1,9 @@
 //! Signs of life from a thread of their own, so that a slow delivery or query does not lose a lease.
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::held::Held;
 use crate::open::{StateConfig, open};
 use crate::{Queue, SqlStore, StateError, WorkerId};
 
@@ -11,9 +11,6 @@ use crate::{Queue, SqlStore, StateError, WorkerId};
 struct Pulse {
     /// When the last one that was answered began: the lease runs from then, by this machine's clock.
     renewed: Instant,
-    /// What it found held; `None` before the first one.
-    held: Option<BTreeSet<String>>,
-    error: Option<StateError>,
     is_stopped: bool,
 }
 
@@ -26,24 +23,25 @@ pub struct Heartbeat {
 
 impl Heartbeat {
     /// Starts the thread for the worker of `store`, with a session of its own: whatever the worker waits for in
-    /// its session, the signs of life go on. On a local file there is nothing to renew.
+    /// its session, the signs of life go on. It is started before the worker takes anything. On a local file there
+    /// is nothing to renew.
     pub fn start(store: &SqlStore) -> std::io::Result<Self> {
-        let now = Pulse { renewed: Instant::now(), held: None, error: None, is_stopped: false };
+        let now = Pulse { renewed: Instant::now(), is_stopped: false };
         let pulse = Arc::new((Mutex::new(now), Condvar::new()));
         if store.backend_kind().is_exclusive() {
             return Ok(Self { pulse, lease: None });
         }
         let (shared, config, worker) = (Arc::clone(&pulse), store.config().clone(), store.worker().clone());
-        let lease = config.lease;
+        let (lease, held) = (config.lease, store.held.clone());
         std::thread::Builder::new().name("heartbeat".into()).spawn(move || {
             let mut session = None;
-            while !wait(&shared, lease / 3) {
+            loop {
                 let began = Instant::now();
-                let answer = beat(&mut session, &config, &worker);
-                let mut pulse = lock(&shared.0);
-                match answer {
-                    Ok(held) => (pulse.renewed, pulse.held, pulse.error) = (began, Some(held), None),
-                    Err(error) => pulse.error = Some(error),
+                if beat(&mut session, &config, &worker, &held).is_ok() {
+                    lock(&shared.0).renewed = began;
+                }
+                if wait(&shared, lease / 3) {
+                    break;
                 }
             }
         })?;
@@ -55,16 +53,6 @@ impl Heartbeat {
     pub fn is_alive(&self) -> bool {
         self.lease.is_none_or(|lease| lock(&self.pulse.0).renewed.elapsed() < lease)
     }
-
-    /// Whether the last sign of life found this term held; `None` before the first one.
-    pub fn holds(&self, term: &str) -> Option<bool> {
-        lock(&self.pulse.0).held.as_ref().map(|held| held.contains(term))
-    }
-
-    /// Why the last sign of life failed, once.
-    pub fn take_error(&self) -> Option<StateError> {
-        lock(&self.pulse.0).error.take()
-    }
 }
 
 impl Drop for Heartbeat {
@@ -75,17 +63,20 @@ impl Drop for Heartbeat {
     }
 }
 
-/// One sign of life, in a session that is opened for the first one.
+/// One sign of life, in a session that is opened for the first one. What goes wrong is the worker's to tell: it meets
+/// the same database.
 fn beat(
     session: &mut Option<SqlStore>,
     config: &StateConfig,
     worker: &WorkerId,
-) -> Result<BTreeSet<String>, StateError> {
+    held: &Held,
+) -> Result<(), StateError> {
     let store = match session {
         Some(store) => store,
         None => session.insert(open(config.clone(), worker.clone())?),
     };
-    store.heartbeat()
+    store.held = held.clone();
+    store.heartbeat().map(drop)
 }
 
 /// Waits for `pause`, or until the end: true then.

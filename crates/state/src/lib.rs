@@ -9,6 +9,7 @@ mod copy;
 mod error;
 mod failure;
 mod heartbeat;
+mod held;
 mod leases;
 mod migrations;
 mod open;

@@ -12,6 +12,21 @@ use crate::sql_store::number;
 /// The newest version that this build knows.
 pub(crate) const VERSION: i64 = 4;
 
+/// The tables that they make, besides `schema_version`. Those of staged rows, `fetch:<target>`, are made when needed.
+pub(crate) const TABLES: [&str; 11] = [
+    "sync_apply_log",
+    "sync_claim",
+    "sync_dead",
+    "sync_evt",
+    "sync_feed",
+    "sync_fetch",
+    "sync_inflight",
+    "sync_jobref",
+    "sync_lease",
+    "sync_log",
+    "tokens",
+];
+
 macro_rules! migrations {
     ($folder:literal) => {
         [
@@ -74,9 +89,9 @@ fn version(backend: &mut dyn Backend, attempts: &mut Attempts) -> Result<Option<
          WHERE table_name = 'schema_version' AND table_schema = current_schema(){catalog}"
     );
     let mut ask = |sql: &str| loop {
-        match backend.query(sql) {
+        match backend.query(sql, 1) {
             Ok(rows) => return Ok(rows.into_values().next().map_or(0, |row| number(&row[0]))),
-            Err(error) => attempts.after(Failure::of(&error, sql)).map_err(|error| error.lease_on("")).map(drop)?,
+            Err(error) => attempts.after(Failure::of(&error, sql)).map_err(VerbError::unconditional).map(drop)?,
         }
     };
     if ask(&tables)? == 0 {
@@ -92,18 +107,29 @@ fn run(backend: &mut dyn Backend, attempts: &mut Attempts, script: &str) -> Resu
             Ok(_) => {}
             // Another worker did it.
             Err(VerbError::Fence(Fence::Version)) => return Ok(()),
-            Err(error) => return Err(error.lease_on("")),
+            Err(error) => return Err(error.unconditional()),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{DUCKDB, POSTGRES, VERSION};
+    use super::{DUCKDB, POSTGRES, TABLES, VERSION};
 
     #[test]
     fn both_dialects_have_every_version() {
         assert_eq!((DUCKDB.len(), POSTGRES.len()), (4, 4));
         assert_eq!(usize::try_from(VERSION), Ok(DUCKDB.len()));
+    }
+
+    #[test]
+    fn every_table_is_known() {
+        for files in [DUCKDB, POSTGRES] {
+            let text = files.concat();
+            let mut made: Vec<&str> =
+                text.split("CREATE TABLE ").skip(1).filter_map(|rest| rest.split_whitespace().next()).collect();
+            made.sort_unstable();
+            assert_eq!(made, TABLES);
+        }
     }
 }

@@ -41,8 +41,8 @@ impl StateConfig {
             engine,
             lease: Duration::from_mins(1),
             lock_wait: Duration::from_secs(10),
-            answer_wait: Duration::from_secs(30),
-            patience: Duration::from_secs(30),
+            answer_wait: Duration::from_secs(20),
+            patience: Duration::from_mins(1),
         }
     }
 }
@@ -147,17 +147,18 @@ fn attach(config: &StateConfig) -> Result<Box<dyn Backend>, StateError> {
             let schema = connection.query_value("SELECT current_schema()").map_err(|error| server_error(&error))?;
             let schema = schema.into_text().unwrap_or_else(|| "public".into());
             connection.execute("USE memory").map_err(local)?;
-            let ask = "FROM postgres_query('state', 'SELECT CAST(current_schema() AS TEXT) AS schema')";
-            let default = connection.query_value(ask).map_err(|error| server_error(&error))?;
-            let is_default = default.as_text() == Some(schema.as_str());
+            let default = check_postgres(connection)?;
+            let is_default = default == schema;
             let remote = Remote::new(instance, config.answer_wait).map_err(local)?;
             Ok(Box::new(Postgres::new(remote, schema, is_default)))
         }
         "quack" => {
             let ask = quack_request("SELECT current_database()");
             connection.query_value(&ask).map_err(|error| match Failure::of(&error, "") {
-                Failure::Lost(message) => StateError::unreachable(Duration::ZERO, message),
-                _ => no_database(),
+                Failure::Refused(message) if message.contains("does not exist") || message.contains("No catalog") => {
+                    no_database()
+                }
+                failure => failure.into_error(),
             })?;
             Ok(Box::new(Quack::new(Remote::new(instance, config.answer_wait).map_err(local)?)))
         }
@@ -166,6 +167,37 @@ fn attach(config: &StateConfig) -> Result<Box<dyn Backend>, StateError> {
             help: "attach a DuckDB file, PostgreSQL (TYPE postgres) or a Quack server (TYPE quack)".into(),
         }),
     }
+}
+
+/// An error if the server does not do what scripts count on; gives the schema in which it looks by itself.
+fn check_postgres(connection: &Connection) -> Result<String, StateError> {
+    let ask = "FROM postgres_query('state', 'SELECT CAST(current_schema() AS TEXT) AS schema, \
+               current_setting(''transaction_isolation'') AS isolation, current_setting(''lc_messages'') AS messages')";
+    let answer = connection.query(ask).map_err(|error| server_error(&error))?.into_values().next().unwrap_or_default();
+    let word = |at: usize| answer.get(at).and_then(|value| value.as_text()).unwrap_or_default().to_owned();
+    let (isolation, messages) = (word(1), word(2));
+    if !["repeatable read", "serializable"].contains(&isolation.as_str()) {
+        return Err(StateError::Catalog {
+            message: format!("transactions of this connection are {isolation}: two workers would not see each other"),
+            help: "take ISOLATION_LEVEL out of the ATTACH in config/state.sql".into(),
+        });
+    }
+    if !speaks_english(&messages) {
+        return Err(StateError::Catalog {
+            message: format!("the server's messages are in another language (lc_messages = {messages})"),
+            help: "their words tell conflicts from faults: as an administrator, run ALTER DATABASE … SET lc_messages \
+                   = 'C' for the state's database"
+                .into(),
+        });
+    }
+    Ok(word(0))
+}
+
+fn speaks_english(locale: &str) -> bool {
+    let locale = locale.to_lowercase();
+    locale.is_empty()
+        || ["c", "posix"].contains(&locale.split('.').next().unwrap_or_default())
+        || locale.starts_with("en")
 }
 
 /// What a server answered while its state was being looked at.
@@ -263,4 +295,19 @@ pub(crate) fn needs_file(code: Code, command: &str) -> StateError {
         format!("`ondatrasql state {command}` needs a state in a DuckDB file"),
         "a server's own tools do this for PostgreSQL and Quack; see docs/state.md",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::speaks_english;
+
+    #[test]
+    fn locales_of_english_are_known() {
+        for locale in ["", "C", "C.UTF-8", "POSIX", "en_US.UTF-8", "en_GB", "English_United States.1252"] {
+            assert!(speaks_english(locale), "{locale}");
+        }
+        for locale in ["de_DE.UTF-8", "cs_CZ", "es_ES@euro"] {
+            assert!(!speaks_english(locale), "{locale}");
+        }
+    }
 }

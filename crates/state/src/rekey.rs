@@ -36,10 +36,10 @@ pub fn rekey(root: &Path, config: &StateConfig, environment: &Environment) -> Re
     }
     let variable = key_variable(config)?;
     let dotenv = DotEnv::read(root)?;
-    if dotenv.get(&variable).as_deref() != environment.get(&variable) {
+    if environment.is_of_process(&variable) || dotenv.get(&variable).as_deref() != environment.get(&variable) {
         return Err(StateError::refused(
             Code::StateRekey,
-            format!("{variable} comes from the environment, not from .env"),
+            format!("{variable} is set in the environment, not in .env alone"),
             format!(
                 "put {variable} into .env and take it out of the environment: only there can the new key replace it"
             ),
@@ -73,20 +73,24 @@ pub fn finish_rekey(
     let next = next_of(&variable);
     let mut dotenv = DotEnv::read(root)?;
     let Some(next_key) = dotenv.get(&next) else { return Ok(None) };
-    let is_old = match session(&config, &[]) {
-        Ok(_) => true,
-        Err(StateError::WrongKey { .. }) => false,
-        Err(error) => return Err(error),
+    // By the keys of the file itself: what the process has may be any key, and goes with it.
+    let mut opens = |key: &str| match session(&config_with(&environment.with(&variable, key))?, &[]) {
+        Ok(_) => Ok(true),
+        Err(StateError::WrongKey { .. }) => Ok(false),
+        Err(error) => Err(error),
     };
+    let is_old = dotenv.get(&variable).map_or(Ok(false), |key| opens(&key))?;
+    if !is_old && !opens(&next_key)? {
+        // Neither is the file's: nothing is changed, and whoever opens it is told.
+        return Ok(None);
+    }
     if !is_old {
-        let environment = environment.with(&variable, &next_key);
-        // If this fails too, neither key is the file's: nothing is changed.
-        session(&config_with(&environment)?, &[])?;
         dotenv.set(&variable, &next_key);
     }
     dotenv.remove(&next);
     dotenv.write()?;
-    Ok((!is_old).then(|| environment.with(&variable, &next_key)))
+    let is_shadowed = environment.is_of_process(&variable);
+    Ok((!is_old && !is_shadowed).then(|| environment.with(&variable, &next_key)))
 }
 
 /// `.env` holds the old key and the next one: only now may the file be replaced.

@@ -15,7 +15,8 @@ const LOST_PAUSES_MS: [u64; 4] = [50, 200, 500, 1000];
 
 /// The attempts at one verb.
 pub(crate) struct Attempts {
-    started: Instant,
+    /// When the connection was lost for the first time.
+    first_loss: Option<Instant>,
     patience: Duration,
     conflicts: u32,
     lost: u32,
@@ -30,9 +31,10 @@ pub(crate) enum Next {
 }
 
 impl Attempts {
-    /// Lost connections are tried again for `patience`.
+    /// Lost connections are tried again for `patience` after the first one was, and once at least: one answer that
+    /// does not come may take longer than that. With no patience at all, never.
     pub(crate) fn new(patience: Duration) -> Self {
-        Self { started: Instant::now(), patience, conflicts: 0, lost: 0 }
+        Self { first_loss: None, patience, conflicts: 0, lost: 0 }
     }
 
     /// Whether an attempt before may have done its work without telling.
@@ -55,8 +57,8 @@ impl Attempts {
                 Ok(Next::Again)
             }
             Failure::Lost(message) => {
-                let waited = self.started.elapsed();
-                if waited >= self.patience {
+                let waited = self.first_loss.get_or_insert_with(Instant::now).elapsed();
+                if waited >= self.patience && (self.lost > 0 || self.patience.is_zero()) {
                     return Err(VerbError::State(StateError::unreachable(waited, message)));
                 }
                 let at = (self.lost as usize).min(LOST_PAUSES_MS.len() - 1);
@@ -77,6 +79,14 @@ pub(crate) enum VerbError {
 }
 
 impl VerbError {
+    /// The error, where there is no condition.
+    pub(crate) fn unconditional(self) -> StateError {
+        match self {
+            Self::State(error) => error,
+            Self::Fence(fence) => StateError::Write { message: format!("an unexpected answer: {fence:?}") },
+        }
+    }
+
     /// The error, where the only condition is that a lease is still held.
     pub(crate) fn lease_on(self, what: &str) -> StateError {
         match self {

@@ -18,6 +18,14 @@ impl Dialect {
         }
     }
 
+    /// The key of tables of staged rows: where there is none, one row is found as fast.
+    pub(crate) fn staging_key(self) -> &'static str {
+        match self {
+            Self::DuckDb => "",
+            Self::Postgres => ", PRIMARY KEY (claim_id, seq)",
+        }
+    }
+
     /// A table of the records of a JSON array.
     pub(crate) fn records(self, json: &str, columns: &[(&str, &str)]) -> String {
         match self {
@@ -49,6 +57,7 @@ impl Dialect {
 }
 
 /// A value of a template.
+#[derive(Clone, Copy)]
 pub(crate) enum Arg<'a> {
     /// A text.
     Text(&'a str),
@@ -56,31 +65,17 @@ pub(crate) enum Arg<'a> {
     Maybe(Option<&'a str>),
     /// A number.
     Number(i64),
-    /// A number or NULL.
-    MaybeNumber(Option<i64>),
     /// A piece of SQL of our own.
     Sql(&'a str),
 }
 
 impl Arg<'_> {
-    /// The same value, borrowed.
-    pub(crate) fn borrowed(&self) -> Arg<'_> {
-        match self {
-            Self::Text(text) => Arg::Text(text),
-            Self::Maybe(text) => Arg::Maybe(*text),
-            Self::Number(number) => Arg::Number(*number),
-            Self::MaybeNumber(number) => Arg::MaybeNumber(*number),
-            Self::Sql(sql) => Arg::Sql(sql),
-        }
-    }
-
-    fn sql(&self) -> String {
+    fn sql(self) -> String {
         match self {
             Self::Text(text) | Self::Maybe(Some(text)) => literal(&without_nul(text)),
-            Self::Number(number) | Self::MaybeNumber(Some(number)) => number.to_string(),
+            Self::Number(number) => number.to_string(),
             Self::Maybe(None) => "CAST(NULL AS VARCHAR)".to_owned(),
-            Self::MaybeNumber(None) => "CAST(NULL AS BIGINT)".to_owned(),
-            Self::Sql(sql) => (*sql).to_owned(),
+            Self::Sql(sql) => sql.to_owned(),
         }
     }
 }

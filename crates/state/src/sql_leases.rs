@@ -4,8 +4,8 @@ use crate::failure::Fence;
 use crate::leases::{Lease, LeaseAnswer, Leases};
 use crate::retry::VerbError;
 use crate::script::Arg;
-use crate::sql_queue::new_term;
 use crate::sql_store::{SqlStore, text};
+use crate::worker::new_term;
 use crate::{StateError, WorkerId};
 
 impl Leases for SqlStore {
@@ -14,7 +14,10 @@ impl Leases for SqlStore {
         let args = [("target", Arg::Text(name)), ("term", Arg::Text(&term)), ("run_id", Arg::Text(run_id))];
         let script = self.fill(include_str!("../sql/take_lease.sql"), &args);
         match self.execute(&script, None) {
-            Ok(()) => Ok(LeaseAnswer::Taken(Lease { name: name.to_owned(), term })),
+            Ok(()) => {
+                self.held.add(&self.worker, &term);
+                Ok(LeaseAnswer::Taken(Lease { name: name.to_owned(), term }))
+            }
             Err(VerbError::State(error)) => Err(error),
             Err(VerbError::Fence(_)) => {
                 let sql = self.fill(include_str!("../sql/lease_holder.sql"), &[("target", Arg::Text(name))]);
@@ -27,6 +30,8 @@ impl Leases for SqlStore {
     fn release_lease(&mut self, lease: &Lease) -> Result<(), StateError> {
         let args = [("target", Arg::Text(&lease.name)), ("term", Arg::Text(&lease.term))];
         let script = self.fill(include_str!("../sql/release_lease.sql"), &args);
-        self.execute(&script, Some(Fence::LeaseLost)).map_err(|error| error.lease_on(&lease.name))
+        self.execute(&script, Some(Fence::LeaseLost)).map_err(|error| error.lease_on(&lease.name))?;
+        self.held.remove(&self.worker, &lease.term);
+        Ok(())
     }
 }

@@ -15,8 +15,8 @@ use crate::queue::{
 };
 use crate::retry::VerbError;
 use crate::script::{Arg, Dialect, without_nul};
-use crate::sql_store::{SqlStore, count, local, number, optional_text, text};
-use crate::worker::random_hex;
+use crate::sql_store::{SqlStore, count, number, optional_text, text};
+use crate::worker::new_term;
 use crate::{StateError, WorkerId};
 
 /// How many due events a claim looks at first, as a multiple of those it takes.
@@ -40,7 +40,7 @@ impl Queue for SqlStore {
         feed: &Feed<'_>,
         changes: &mut dyn FnMut() -> Result<Rows, EngineError>,
     ) -> Result<Fed, StateError> {
-        let mut attempts = self.attempts();
+        let mut attempts = self.attempts()?;
         loop {
             let (position, now_us) = self.position_now(feed.target)?;
             if position.as_ref() != feed.from {
@@ -55,7 +55,7 @@ impl Queue for SqlStore {
                     _ => Fed::Elsewhere,
                 });
             }
-            let rows = changes().map_err(local)?;
+            let rows = changes().map_err(StateError::Changes)?;
             let base = position.map_or(0, |position| position.last_seq);
             let moved = Position {
                 snapshot: feed.snapshot,
@@ -104,14 +104,21 @@ impl Queue for SqlStore {
 
     fn release(&mut self, claim: &ClaimLease) -> Result<(), StateError> {
         let script = [include_str!("../sql/apply.sql"), include_str!("../sql/release.sql")].concat();
-        self.fenced(&script, claim, &[], Some(Fence::LeaseLost))
+        self.fenced(&script, claim, &[], Some(Fence::LeaseLost))?;
+        self.held.remove(&self.worker, &claim.claim_id);
+        Ok(())
     }
 
     fn heartbeat(&mut self) -> Result<BTreeSet<String>, StateError> {
+        let known = self.held.of(&self.worker);
         let script = self.fill(include_str!("../sql/heartbeat.sql"), &[]);
-        self.execute(&script, None).map_err(|error| error.lease_on("the worker"))?;
-        let held = self.fill(include_str!("../sql/held.sql"), &[]);
-        Ok(self.values(&held)?.into_iter().map(|mut row| text(&mut row[0])).collect())
+        self.execute(&script, None).map_err(VerbError::unconditional)?;
+        let sql = self.fill(include_str!("../sql/held.sql"), &[]);
+        let held: BTreeSet<String> = self.values(&sql)?.into_iter().map(|mut row| text(&mut row[0])).collect();
+        for lost in known.iter().filter(|term| !held.contains(*term)) {
+            self.held.remove(&self.worker, lost);
+        }
+        Ok(held)
     }
 
     fn recover(&mut self) -> Result<Recovery, StateError> {
@@ -122,11 +129,15 @@ impl Queue for SqlStore {
             }
             let lease = dead.lease;
             if dead.has_job {
-                let claim = Claim { events: self.claimed(&lease)?, lease };
+                let claim = Claim { events: self.claimed(&lease, i64::from(u32::MAX))?, lease };
                 recovery.adopted.push(AdoptedClaim { jobs: self.jobs(&claim.lease)?, claim });
             } else {
                 recovery.released += 1;
             }
+        }
+        // What an error keeps from the caller is not held, and found again when its time has run out.
+        for adopted in &recovery.adopted {
+            self.held.add(&self.worker, &adopted.claim.lease.claim_id);
         }
         Ok(recovery)
     }
@@ -175,7 +186,7 @@ impl Queue for SqlStore {
                 ("duration_ms", Arg::Number(i64::try_from(report.duration.as_millis()).unwrap_or(i64::MAX))),
             ],
         );
-        self.execute(&script, None).map_err(|error| error.lease_on(report.target))
+        self.execute(&script, None).map_err(VerbError::unconditional)
     }
 }
 
@@ -191,7 +202,7 @@ pub struct DeadClaim {
 impl SqlStore {
     /// Claims of workers that seem dead. One may come back to life before it is taken over.
     pub fn dead_claims(&mut self) -> Result<Vec<DeadClaim>, StateError> {
-        let sql = self.fill(include_str!("../sql/claims_of_others.sql"), &[]);
+        let sql = self.fill(include_str!("../sql/dead_claims.sql"), &[]);
         let read = |mut row: Vec<Value>| DeadClaim {
             lease: ClaimLease { claim_id: text(&mut row[0]), target: text(&mut row[1]) },
             worker: text(&mut row[2]),
@@ -203,10 +214,8 @@ impl SqlStore {
     /// Takes a dead worker's claim over and ends it, but for its jobs; false if it lives, or if somebody else was
     /// faster.
     pub fn take_over(&mut self, dead: &DeadClaim) -> Result<bool, StateError> {
-        let rest = match dead.has_job {
-            true => include_str!("../sql/release_outside_jobs.sql"),
-            false => include_str!("../sql/release.sql"),
-        };
+        let keep_jobs = include_str!("../sql/release_outside_jobs.sql");
+        let rest = if dead.has_job { keep_jobs } else { include_str!("../sql/release.sql") };
         let template = [include_str!("../sql/take_over.sql"), include_str!("../sql/apply.sql"), rest].concat();
         let args = [("claim", Arg::Text(&dead.lease.claim_id)), ("dead_worker", Arg::Text(&dead.worker))];
         let script = self.fill(&template, &args);
@@ -245,8 +254,12 @@ impl SqlStore {
             ],
         );
         self.execute(&script, Some(Fence::AlreadyDone)).map_err(|error| error.lease_on(target))?;
-        let events = self.claimed(&lease)?;
-        Ok((!events.is_empty()).then_some(Claim { lease, events }))
+        let events = self.claimed(&lease, limit)?;
+        if events.is_empty() {
+            return Ok(None);
+        }
+        self.held.add(&self.worker, &lease.claim_id);
+        Ok(Some(Claim { lease, events }))
     }
 
     /// Whether anything of the target is due, held back or not.
@@ -292,9 +305,9 @@ impl SqlStore {
         )
     }
 
-    fn claimed(&mut self, lease: &ClaimLease) -> Result<Vec<Event>, StateError> {
+    fn claimed(&mut self, lease: &ClaimLease, limit: i64) -> Result<Vec<Event>, StateError> {
         let sql = self.fill(include_str!("../sql/claimed.sql"), &[("claim", Arg::Text(&lease.claim_id))]);
-        let rows = self.query(&sql)?;
+        let rows = self.query(&sql, u64::try_from(limit).unwrap_or(0))?;
         rows.into_values().map(event).collect()
     }
 
@@ -308,10 +321,10 @@ impl SqlStore {
     ) -> Result<(), StateError> {
         let template = [include_str!("../sql/fence_claim.sql"), template].concat();
         let mut all = vec![("claim", Arg::Text(&claim.claim_id))];
-        all.extend(args.iter().map(|(name, arg)| (*name, arg.borrowed())));
+        all.extend(args);
         let script = self.fill(&template, &all);
-        let what = |error: VerbError| error.lease_on(&format!("a claim of {}", claim.target));
-        self.execute(&script, ends_itself).map_err(what)
+        let what = format!("a claim of {}", claim.target);
+        self.execute(&script, ends_itself).map_err(|error| error.lease_on(&what))
     }
 
     fn jobs(&mut self, lease: &ClaimLease) -> Result<Vec<Job>, StateError> {
@@ -325,11 +338,6 @@ impl SqlStore {
         };
         Ok(self.values(&sql)?.into_iter().map(read).collect())
     }
-}
-
-/// A new term: nobody can guess it, and none comes twice.
-pub(crate) fn new_term() -> Result<String, StateError> {
-    random_hex::<16>().map_err(|error| StateError::Write { message: format!("no random bytes: {error}") })
 }
 
 /// Numbers the loaded changes and adds them to the queue. Their time is the database's, not this machine's.

@@ -5,9 +5,9 @@ use types::quote;
 use crate::StateError;
 use crate::failure::Fence;
 use crate::script::{Arg, without_nul};
-use crate::sql_queue::new_term;
 use crate::sql_store::{SqlStore, count, optional_text, text};
 use crate::staging::{FetchLease, StagedFetch, Staging};
+use crate::worker::new_term;
 
 /// Longest name of a table that every database keeps apart from others, in bytes (PostgreSQL cuts at 63).
 const NAME_BYTES_MAX: usize = 63;
@@ -20,6 +20,7 @@ impl Staging for SqlStore {
         let template = [include_str!("../sql/staging_table.sql"), include_str!("../sql/begin_fetch.sql")].concat();
         let script = self.fetch_script(&template, &fetch, &args);
         self.run_fetch(&script, &fetch, None)?;
+        self.held.add(&self.worker, &fetch.claim_id);
         Ok(fetch)
     }
 
@@ -74,12 +75,18 @@ impl Staging for SqlStore {
         let args = [("run_id", Arg::Text(run_id))];
         let script = self.fetch_script(include_str!("../sql/adopt_fetch.sql"), &fetch, &args);
         self.run_fetch(&script, &fetch, None)?;
+        self.held.add(&self.worker, &fetch.claim_id);
         Ok(fetch)
     }
 
     fn staged_rows(&mut self, fetch: &FetchLease, chunk: &mut dyn FnMut(Vec<String>)) -> Result<(), StateError> {
+        let renew = self.fetch_script(include_str!("../sql/fence_fetch.sql"), fetch, &[("status", Arg::Sql("status"))]);
+        self.run_fetch(&renew, fetch, None)?;
         let sql = self.fetch_script(include_str!("../sql/staged_rows.sql"), fetch, &[]);
-        let mut rows = self.query(&sql)?;
+        let known = self.fetches(&fetch.target)?.into_iter().find(|known| known.claim_id == fetch.claim_id);
+        let mut rows = self.query(&sql, known.map_or(0, |known| known.row_count))?;
+        // Rows that went meanwhile are not an empty fetch.
+        self.run_fetch(&renew, fetch, None)?;
         while let Some(values) = rows.next_chunk() {
             chunk(values.into_iter().map(|mut row| text(&mut row[0])).collect());
         }
@@ -91,7 +98,9 @@ impl Staging for SqlStore {
         let args = [("status", Arg::Sql("status"))];
         let template = [include_str!("../sql/fence_fetch.sql"), include_str!("../sql/drop_fetch.sql")].concat();
         let script = self.fetch_script(&template, fetch, &args);
-        self.run_fetch(&script, fetch, Some(Fence::LeaseLost))
+        self.run_fetch(&script, fetch, Some(Fence::LeaseLost))?;
+        self.held.remove(&self.worker, &fetch.claim_id);
+        Ok(())
     }
 }
 
@@ -99,7 +108,7 @@ impl SqlStore {
     fn fetch_script(&self, template: &str, fetch: &FetchLease, args: &[(&str, Arg<'_>)]) -> String {
         let table = staging_table(&fetch.target);
         let mut all = vec![("claim", Arg::Text(&fetch.claim_id)), ("table", Arg::Sql(&table))];
-        all.extend(args.iter().map(|(name, arg)| (*name, arg.borrowed())));
+        all.extend(args);
         self.fill(template, &all)
     }
 

@@ -1,11 +1,10 @@
 //! The store over any of the three databases: runs scripts, tries again, opens new sessions.
 
-use std::time::Duration;
-
 use engine::{EngineError, Rows, Value};
 
 use crate::backend::Backend;
 use crate::failure::{Failure, Fence};
+use crate::held::Held;
 use crate::open::{StateConfig, connect};
 use crate::retry::{Attempts, Next, VerbError};
 use crate::script::{Arg, Dialect, fill};
@@ -16,11 +15,14 @@ pub struct SqlStore {
     pub(crate) backend: Box<dyn Backend>,
     config: StateConfig,
     pub(crate) worker: WorkerId,
+    pub(crate) held: Held,
+    /// Whether the session was lost and no new one could be opened: the next request tries that first.
+    is_lost: bool,
 }
 
 impl SqlStore {
     pub(crate) fn new(backend: Box<dyn Backend>, config: StateConfig, worker: WorkerId) -> Self {
-        Self { backend, config, worker }
+        Self { backend, config, worker, held: Held::default(), is_lost: false }
     }
 
     /// The database that holds the state.
@@ -35,7 +37,7 @@ impl SqlStore {
 
     /// Runs SQL of the database's own dialect, in one transaction.
     pub fn run_sql(&mut self, sql: &str) -> Result<(), StateError> {
-        self.execute(sql, None).map_err(|error| error.lease_on("the state"))
+        self.execute(sql, None).map_err(VerbError::unconditional)
     }
 
     /// Asks in the database's own dialect.
@@ -52,10 +54,6 @@ impl SqlStore {
         self.backend.kind().dialect()
     }
 
-    pub(crate) fn lease(&self) -> Duration {
-        self.config.lease
-    }
-
     /// When the holder of something is gone (chapter 04 P6).
     pub(crate) fn dead(&self) -> &'static str {
         if self.backend.kind().is_exclusive() { "true" } else { "lease_until < now()" }
@@ -63,21 +61,24 @@ impl SqlStore {
 
     /// Fills a template; what every script may need is there already.
     pub(crate) fn fill(&self, template: &str, args: &[(&str, Arg<'_>)]) -> String {
-        let lease_ms = i64::try_from(self.lease().as_millis()).unwrap_or(i64::MAX);
+        let lease_end = format!("now() + {} * INTERVAL '1 millisecond'", self.config.lease.as_millis());
+        let held = self.held.list(&self.worker);
         let mut all = vec![
             ("worker", Arg::Text(self.worker.as_str())),
-            ("lease_ms", Arg::Number(lease_ms)),
+            ("lease_end", Arg::Sql(&lease_end)),
+            ("held", Arg::Sql(&held)),
             ("dead", Arg::Sql(self.dead())),
             ("text", Arg::Sql(self.dialect().text())),
+            ("staging_key", Arg::Sql(self.dialect().staging_key())),
         ];
-        all.extend(args.iter().map(|(name, arg)| (*name, arg.borrowed())));
+        all.extend(args);
         fill(template, &all)
     }
 
     /// Executes a script until it is done or refused. A condition that does not hold counts as done if
     /// `ends_itself` and an attempt before may have done the work: it was this script that ended it.
     pub(crate) fn execute(&mut self, script: &str, ends_itself: Option<Fence>) -> Result<(), VerbError> {
-        let mut attempts = self.attempts();
+        let mut attempts = self.attempts()?;
         loop {
             let Err(error) = self.backend.execute(script) else { return Ok(()) };
             match Failure::of(&error, script) {
@@ -87,14 +88,14 @@ impl SqlStore {
         }
     }
 
-    /// Asks until there is an answer.
-    pub(crate) fn query(&mut self, sql: &str) -> Result<Rows, StateError> {
-        let mut attempts = self.attempts();
+    /// Asks for about so many rows until there is an answer.
+    pub(crate) fn query(&mut self, sql: &str, rows: u64) -> Result<Rows, StateError> {
+        let mut attempts = self.attempts()?;
         loop {
-            match self.backend.query(sql) {
+            match self.backend.query(sql, rows) {
                 Ok(rows) => return Ok(rows),
                 Err(error) => {
-                    self.again(&mut attempts, Failure::of(&error, sql)).map_err(|error| error.lease_on(""))?;
+                    self.again(&mut attempts, Failure::of(&error, sql)).map_err(VerbError::unconditional)?;
                 }
             }
         }
@@ -102,11 +103,15 @@ impl SqlStore {
 
     /// Asks for rows of values.
     pub(crate) fn values(&mut self, sql: &str) -> Result<Vec<Vec<Value>>, StateError> {
-        Ok(self.query(sql)?.into_values().collect())
+        Ok(self.query(sql, 1)?.into_values().collect())
     }
 
-    pub(crate) fn attempts(&self) -> Attempts {
-        Attempts::new(self.config.patience)
+    /// The attempts at a request, with a session to make them in.
+    pub(crate) fn attempts(&mut self) -> Result<Attempts, StateError> {
+        if std::mem::take(&mut self.is_lost) {
+            self.backend = connect(&self.config).inspect_err(|_| self.is_lost = true)?;
+        }
+        Ok(Attempts::new(self.config.patience))
     }
 
     /// Prepares the next attempt.
@@ -115,11 +120,12 @@ impl SqlStore {
             // A file has no connection to lose, and must not be open twice.
             return Err(StateError::Write { message: message.clone() }.into());
         }
+        self.is_lost = matches!(failure, Failure::Lost(_));
         let mut next = attempts.after(failure)?;
         while let Next::Reopen = next {
             match connect(&self.config) {
                 Ok(backend) => {
-                    self.backend = backend;
+                    (self.backend, self.is_lost) = (backend, false);
                     break;
                 }
                 Err(StateError::Unreachable { message, .. }) => next = attempts.after(Failure::Lost(message))?,

@@ -3,12 +3,13 @@
 use engine::Value;
 
 use crate::StateError;
+use crate::retry::VerbError;
 use crate::script::Arg;
 use crate::sql_store::{SqlStore, number, optional_text, text};
 use crate::tokens::{Token, Tokens};
 
 impl Tokens for SqlStore {
-    fn put_token(&mut self, token: &Token) -> Result<(), StateError> {
+    fn put_token(&mut self, token: &Token, replaces: Option<&str>) -> Result<bool, StateError> {
         let expires = token.expires_ms.map(|ms| format!("to_timestamp({ms} / 1000.0)"));
         let args = [
             ("provider", Arg::Text(&token.provider)),
@@ -17,9 +18,14 @@ impl Tokens for SqlStore {
             ("expires_at", Arg::Sql(expires.as_deref().unwrap_or("CAST(NULL AS TIMESTAMPTZ)"))),
             ("scope", Arg::Maybe(token.scope.as_deref())),
             ("token_url", Arg::Text(&token.token_url)),
+            ("replaces", Arg::Maybe(replaces)),
         ];
         let script = self.fill(include_str!("../sql/put_token.sql"), &args);
-        self.execute(&script, None).map_err(|error| error.lease_on(&token.provider))
+        match self.execute(&script, None) {
+            Ok(()) => Ok(true),
+            Err(VerbError::Fence(_)) => Ok(false),
+            Err(VerbError::State(error)) => Err(error),
+        }
     }
 
     fn token(&mut self, provider: &str) -> Result<Option<Token>, StateError> {
@@ -39,8 +45,9 @@ impl Tokens for SqlStore {
         Ok(self.values(include_str!("../sql/tokens.sql"))?.into_iter().map(read).collect())
     }
 
-    fn remove_token(&mut self, provider: &str) -> Result<(), StateError> {
-        let script = self.fill(include_str!("../sql/remove_token.sql"), &[("provider", Arg::Text(provider))]);
-        self.execute(&script, None).map_err(|error| error.lease_on(provider))
+    fn remove_token(&mut self, provider: &str, refresh_token: &str) -> Result<(), StateError> {
+        let args = [("provider", Arg::Text(provider)), ("refresh_token", Arg::Text(refresh_token))];
+        let script = self.fill(include_str!("../sql/remove_token.sql"), &args);
+        self.execute(&script, None).map_err(VerbError::unconditional)
     }
 }

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use engine::Value;
+use types::literal;
 
-use crate::migrations::VERSION;
+use crate::migrations::{TABLES, VERSION};
 use crate::queue::{Counts, Queue};
 use crate::script::Dialect;
 use crate::sql_store::{SqlStore, count, local, number, text};
@@ -92,7 +93,7 @@ impl SqlStore {
     pub(crate) fn table_sizes(&mut self) -> Result<Vec<TableSize>, StateError> {
         let tables = self.tables_in_state()?;
         let count_of = |table: &String| {
-            format!("SELECT {} AS name, count(*) AS rows FROM {}", types::literal(table), types::quote(table))
+            format!("SELECT {} AS name, count(*) AS rows FROM {}", literal(table), types::quote(table))
         };
         let sql: Vec<String> = tables.iter().map(count_of).collect();
         let read = |mut row: Vec<Value>| TableSize { table: text(&mut row[0]), rows: count(&row[1]) };
@@ -103,14 +104,18 @@ impl SqlStore {
 
     /// Our tables: a schema may hold others as well.
     fn tables_in_state(&mut self) -> Result<Vec<String>, StateError> {
-        let sql = "SELECT CAST(table_name AS VARCHAR) AS name FROM information_schema.tables \
-                   WHERE table_schema = current_schema() AND (table_name LIKE 'sync\\_%' ESCAPE '\\' \
-                   OR table_name LIKE 'fetch:%' OR table_name = 'tokens') ORDER BY table_name";
+        let names: Vec<String> = TABLES.iter().map(|table| literal(table)).collect();
         // On DuckDB the view lists every database.
-        let sql = match self.dialect() {
-            Dialect::DuckDb => sql.replace("WHERE", "WHERE table_catalog = 'state' AND"),
-            Dialect::Postgres => sql.to_owned(),
+        let catalog = match self.dialect() {
+            Dialect::DuckDb => "table_catalog = 'state' AND ",
+            Dialect::Postgres => "",
         };
+        let sql = format!(
+            "SELECT CAST(table_name AS VARCHAR) AS name FROM information_schema.tables \
+             WHERE {catalog}table_schema = current_schema() AND table_type = 'BASE TABLE' \
+             AND (table_name IN ({}) OR table_name LIKE 'fetch:%') ORDER BY table_name",
+            names.join(", ")
+        );
         Ok(self.values(&sql)?.into_iter().map(|mut row| text(&mut row[0])).collect())
     }
 

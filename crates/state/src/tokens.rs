@@ -30,8 +30,9 @@ impl fmt::Debug for Token {
 
 /// Tokens.
 pub trait Tokens {
-    /// Stores a provider's tokens in place of those that are there.
-    fn put_token(&mut self, token: &Token) -> Result<(), StateError>;
+    /// Stores a provider's tokens in place of those with the refresh token that they were made from, or where there
+    /// are none. False if others are there: the provider gave them to somebody else meanwhile.
+    fn put_token(&mut self, token: &Token, replaces: Option<&str>) -> Result<bool, StateError>;
 
     /// A provider's tokens.
     fn token(&mut self, provider: &str) -> Result<Option<Token>, StateError>;
@@ -39,6 +40,6 @@ pub trait Tokens {
     /// All tokens, by provider.
     fn tokens(&mut self) -> Result<Vec<Token>, StateError>;
 
-    /// Forgets a provider's tokens.
-    fn remove_token(&mut self, provider: &str) -> Result<(), StateError>;
+    /// Forgets a provider's tokens, if they are still these.
+    fn remove_token(&mut self, provider: &str, refresh_token: &str) -> Result<(), StateError>;
 }

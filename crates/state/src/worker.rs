@@ -3,6 +3,8 @@
 use std::fmt;
 use std::fs;
 
+use crate::StateError;
+
 /// A worker's name: host, process, boot and a random part, so that no two processes ever have the same, not
 /// even after the machine's process ids begin again.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -10,7 +12,7 @@ pub struct WorkerId(String);
 
 impl WorkerId {
     /// The name of this process; a new one at each call.
-    pub fn of_this_process() -> Result<Self, getrandom::Error> {
+    pub fn of_this_process() -> Result<Self, StateError> {
         let word = |path: &str, length: usize| {
             let text = fs::read_to_string(path).unwrap_or_default();
             let word: String = text.trim().chars().filter(|c| c.is_ascii_graphic() && *c != ':').take(length).collect();
@@ -18,7 +20,7 @@ impl WorkerId {
         };
         let host = word("/proc/sys/kernel/hostname", 64);
         let boot = word("/proc/sys/kernel/random/boot_id", 8);
-        Ok(Self(format!("{host}:{}:{boot}:{}", std::process::id(), random_hex::<4>()?)))
+        Ok(Self(format!("{host}:{}:{boot}:{}", std::process::id(), random_hex::<4>().map_err(no_random_bytes)?)))
     }
 
     /// The name as it stands in the state.
@@ -37,6 +39,15 @@ impl fmt::Display for WorkerId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// A new term: nobody can guess it, and none comes twice.
+pub(crate) fn new_term() -> Result<String, StateError> {
+    random_hex::<16>().map_err(no_random_bytes)
+}
+
+fn no_random_bytes(error: getrandom::Error) -> StateError {
+    StateError::Write { message: format!("no random bytes: {error}") }
 }
 
 /// `N` random bytes as hex digits.

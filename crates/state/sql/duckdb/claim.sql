@@ -32,5 +32,5 @@ WHERE e.target = {target}
     AND e.seq <= (SELECT max(seq) FROM sync_inflight WHERE claim_id = {claim})
     AND e.seq IN (SELECT seq FROM sync_inflight WHERE claim_id = {claim});
 INSERT INTO sync_claim (claim_id, target, worker, run_id, claimed_at, heartbeat, lease_until)
-SELECT {claim}, {target}, {worker}, {run_id}, now(), now(), now() + {lease_ms} * INTERVAL '1 millisecond'
+SELECT {claim}, {target}, {worker}, {run_id}, now(), now(), {lease_end}
 WHERE EXISTS (SELECT 1 FROM sync_inflight WHERE claim_id = {claim});

@@ -45,7 +45,7 @@ moved AS (
 ),
 claim AS (
     INSERT INTO sync_claim (claim_id, target, worker, run_id, claimed_at, heartbeat, lease_until)
-    SELECT {claim}, {target}, {worker}, {run_id}, now(), now(), now() + {lease_ms} * INTERVAL '1 millisecond'
+    SELECT {claim}, {target}, {worker}, {run_id}, now(), now(), {lease_end}
     WHERE EXISTS (SELECT 1 FROM moved)
 )
 INSERT INTO sync_inflight (claim_id, target, seq, row_key, rowid, change_type, snapshot_id, attempts, not_before, last_error, created_at)

@@ -30,7 +30,7 @@ impl Backend for File {
         self.transfer(&[], script)
     }
 
-    fn query(&mut self, sql: &str) -> Result<Rows, EngineError> {
+    fn query(&mut self, sql: &str, _rows: u64) -> Result<Rows, EngineError> {
         self.instance.connection.query(sql)
     }
 

@@ -65,8 +65,8 @@ pub(crate) trait Backend: Send {
     /// Executes a script in one transaction, in one request.
     fn execute(&mut self, script: &str) -> Result<(), EngineError>;
 
-    /// Asks.
-    fn query(&mut self, sql: &str) -> Result<Rows, EngineError>;
+    /// Asks for about so many rows: many take their time.
+    fn query(&mut self, sql: &str, rows: u64) -> Result<Rows, EngineError>;
 
     /// Puts rows into a new temporary table on this side, for `transfer`.
     fn load(&mut self, load: Load) -> Result<(), EngineError>;

@@ -39,14 +39,14 @@ impl Backend for Postgres {
 
     fn execute(&mut self, script: &str) -> Result<(), EngineError> {
         let call = call(&self.in_schema(script));
-        self.remote.run(move |connection| connection.execute(&call))
+        self.remote.run(0, move |connection| connection.execute(&call))
     }
 
-    fn query(&mut self, sql: &str) -> Result<Rows, EngineError> {
+    fn query(&mut self, sql: &str, rows: u64) -> Result<Rows, EngineError> {
         let set = call(&self.in_schema(""));
         let sql = format!("FROM postgres_query('state', {})", literal(sql.trim_end().trim_end_matches(';')));
         let is_default = self.is_default;
-        self.remote.run(move |connection| {
+        self.remote.run(rows, move |connection| {
             if is_default {
                 return connection.query(&sql);
             }

@@ -40,12 +40,12 @@ impl Backend for Quack {
 
     fn execute(&mut self, script: &str) -> Result<(), EngineError> {
         let request = request(&format!("BEGIN;\n{script};\nCOMMIT"));
-        self.remote.run(move |connection| connection.execute(&request).inspect_err(|_| roll_back(connection)))
+        self.remote.run(0, move |connection| connection.execute(&request).inspect_err(|_| roll_back(connection)))
     }
 
-    fn query(&mut self, sql: &str) -> Result<Rows, EngineError> {
+    fn query(&mut self, sql: &str, rows: u64) -> Result<Rows, EngineError> {
         let request = request(sql);
-        self.remote.run(move |connection| connection.query(&request))
+        self.remote.run(rows, move |connection| connection.query(&request))
     }
 
     fn load(&mut self, load: Load) -> Result<(), EngineError> {

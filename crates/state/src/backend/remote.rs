@@ -1,5 +1,7 @@
 //! A session with a server, on a thread of its own: a server that does not answer must not hold up the worker.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
@@ -17,6 +19,8 @@ type Job = Box<dyn FnOnce(&Connection) + Send>;
 /// process ends, if it never does.
 pub(crate) struct Remote {
     jobs: Sender<Job>,
+    /// Set with the first answer that did not come in time: what is in the queue then is not begun.
+    is_given_up: Arc<AtomicBool>,
     patience: Duration,
     /// Rows that are loaded and not yet transferred.
     loaded: u64,
@@ -31,55 +35,66 @@ impl Remote {
             }
         };
         thread::Builder::new().name("state".into()).spawn(work).map_err(|error| lost(&error.to_string()))?;
-        Ok(Self { jobs, patience, loaded: 0 })
+        Ok(Self { jobs, is_given_up: Arc::default(), patience, loaded: 0 })
     }
 
-    /// Runs `job` with the session; an error if it takes longer than the patience.
+    /// Runs `job` with the session; an error if it takes longer than the patience and `rows` to carry allow.
     pub(crate) fn run<T: Send + 'static>(
         &self,
+        rows: u64,
         job: impl FnOnce(&Connection) -> Result<T, EngineError> + Send + 'static,
     ) -> Result<T, EngineError> {
-        self.run_for(Duration::ZERO, job)
+        self.run_for(Some(self.patience + Duration::from_secs(rows / ROWS_PER_SECOND)), job)
     }
 
-    /// The same for a job that sends the loaded rows, which takes its time.
+    /// The same for a job that sends the loaded rows.
     pub(crate) fn run_transfer(
         &mut self,
         job: impl FnOnce(&Connection) -> Result<(), EngineError> + Send + 'static,
     ) -> Result<(), EngineError> {
-        let loaded = std::mem::take(&mut self.loaded);
-        self.run_for(Duration::from_secs(loaded / ROWS_PER_SECOND), job)
+        let rows = std::mem::take(&mut self.loaded);
+        self.run(rows, job)
     }
 
-    /// See `Backend::load`.
+    /// See `Backend::load`. What this side does takes as long as it takes.
     pub(crate) fn load(&mut self, load: Load) -> Result<(), EngineError> {
         self.loaded += load.rows.len();
-        self.run(move |connection| load_into(connection, load))
+        self.run_for(None, move |connection| load_into(connection, load))
     }
 
     /// See `Backend::query_local`.
     pub(crate) fn query_local(&self, sql: &str) -> Result<Rows, EngineError> {
         let sql = sql.to_owned();
-        self.run(move |connection| connection.query(&sql))
+        self.run_for(None, move |connection| connection.query(&sql))
     }
 
     fn run_for<T: Send + 'static>(
         &self,
-        extra: Duration,
+        patience: Option<Duration>,
         job: impl FnOnce(&Connection) -> Result<T, EngineError> + Send + 'static,
     ) -> Result<T, EngineError> {
+        let is_given_up = Arc::clone(&self.is_given_up);
+        if is_given_up.load(Ordering::SeqCst) {
+            return Err(lost("the session with the state was given up"));
+        }
         let (answer, answers) = channel();
-        let patience = self.patience + extra;
         let job: Job = Box::new(move |connection| {
-            // Nobody waits any more if this fails.
-            let _ = answer.send(job(connection));
+            if !is_given_up.load(Ordering::SeqCst) {
+                // Nobody waits any more if this fails.
+                let _ = answer.send(job(connection));
+            }
         });
         self.jobs.send(job).map_err(|_| lost("the session with the state has ended"))?;
+        let ended = |_| lost("the session with the state has ended");
+        let Some(patience) = patience else { return answers.recv().unwrap_or_else(|error| Err(ended(error))) };
         answers.recv_timeout(patience).unwrap_or_else(|error| {
-            Err(lost(&match error {
-                RecvTimeoutError::Timeout => format!("the server gave no answer for {} s", patience.as_secs()),
-                RecvTimeoutError::Disconnected => "the session with the state has ended".to_owned(),
-            }))
+            Err(match error {
+                RecvTimeoutError::Timeout => {
+                    self.is_given_up.store(true, Ordering::SeqCst);
+                    lost(&format!("the server gave no answer for {} s", patience.as_secs()))
+                }
+                RecvTimeoutError::Disconnected => lost("the session with the state has ended"),
+            })
         })
     }
 }

@@ -63,7 +63,7 @@ fn config(invocation: &Invocation, file: ConfigFile, wait: Duration, lease: Dura
 }
 
 fn worker() -> Result<WorkerId, StateError> {
-    WorkerId::of_this_process().map_err(|error| StateError::Write { message: format!("no random bytes: {error}") })
+    WorkerId::of_this_process()
 }
 
 /// The lease of chapter 04 §7: `ONDATRA_LEASE` in seconds, 60 without it.

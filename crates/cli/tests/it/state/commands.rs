@@ -26,7 +26,7 @@ fn fill(fixture: &StateFixture) {
         scope: None,
         token_url: "https://example.com".into(),
     };
-    store.put_token(&token).unwrap();
+    assert!(store.put_token(&token, None).unwrap());
     let fetch = store.begin_fetch("raw.weather", "run", "f").unwrap();
     store.stage_rows(&fetch, 0, &[format!("{{\"payload\": \"{SECRET}\"}}")]).unwrap();
     store.run_sql("UPDATE sync_claim SET lease_until = now() - INTERVAL '1 hour'").unwrap();
@@ -118,14 +118,24 @@ fn a_rotation_that_was_interrupted_is_finished() {
 fn a_rotation_killed_at_any_moment_leaves_a_working_pair() {
     let fixture = fixture(BackendKind::File);
     fill(&fixture);
-    for wait_ms in [20, 60, 90, 120, 150, 180, 220, 260] {
+    let env = fixture.project.root().join(".env");
+    let mut interrupted = 0;
+    for at in 0..24 {
         let mut rekey = fixture.project.command(&["state", "rekey"]).spawn().unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(wait_ms));
+        // A third of them by time; the others once both keys are noted, which is when the file is replaced.
+        if at % 3 == 0 {
+            std::thread::sleep(std::time::Duration::from_millis(20 + at * 10));
+        } else {
+            while rekey.try_wait().unwrap().is_none() && !fs::read_to_string(&env).unwrap().contains("_NEXT") {}
+            (0..at * 20).for_each(|_| std::hint::spin_loop());
+        }
         let _ = rekey.kill();
         rekey.wait().unwrap();
+        interrupted += usize::from(fs::read_to_string(&env).unwrap().contains("_NEXT"));
         let status = fixture.project.run(&["state", "status"]).success().stdout;
         assert!(status.contains("sync.contacts"), "{status}");
     }
+    assert!(interrupted > 0, "no rotation was killed in its middle");
     fixture.project.run(&["state", "rekey"]).success();
     assert_eq!(fixture.open("w").token("crm").unwrap().unwrap().refresh_token, SECRET);
 }
@@ -134,10 +144,29 @@ fn a_rotation_killed_at_any_moment_leaves_a_working_pair() {
 fn a_key_from_elsewhere_is_not_replaced() {
     let fixture = fixture(BackendKind::File);
     fill(&fixture);
-    fixture.project.write(".env", "");
-    let output = fixture.project.command(&["state", "rekey"]).env("ONDATRA_STATE_KEY", STATE_KEY).output().unwrap();
-    let error = String::from_utf8(output.stderr).unwrap();
-    assert!(error.contains("comes from the environment") && error.contains("STATE-014"), "{error}");
+    let rekey = || {
+        let output = fixture.project.command(&["state", "rekey"]).env("ONDATRA_STATE_KEY", STATE_KEY).output().unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    // Also where .env has the same key: the next command of that shell would use the old one.
+    for env in [String::new(), env_of(&fixture.project)] {
+        fixture.project.write(".env", &env);
+        let error = rekey();
+        assert!(error.contains("is set in the environment") && error.contains("STATE-014"), "{error}");
+    }
+}
+
+#[test]
+fn a_key_from_elsewhere_does_not_settle_a_rotation() {
+    // The file has its next key, which somebody gives by hand.
+    let fixture = fixture(BackendKind::File);
+    fill(&fixture);
+    fixture.project.write(".env", &format!("ONDATRA_STATE_KEY={OTHER_KEY}\nONDATRA_STATE_KEY_NEXT={STATE_KEY}\n"));
+    let status = |key: &str| fixture.project.command(&["state", "status"]).env("ONDATRA_STATE_KEY", key).output();
+    assert!(status(STATE_KEY).unwrap().status.success());
+    assert_eq!(env_of(&fixture.project), format!("ONDATRA_STATE_KEY={STATE_KEY}\n"), "it is not lost");
+    assert!(!status(OTHER_KEY).unwrap().status.success());
+    fixture.project.run(&["state", "status"]).success();
 }
 
 #[test]
@@ -172,11 +201,16 @@ fn a_state_moves_from_any_database_to_any_other() {
 fn a_state_is_not_copied_onto_itself() {
     let fixture = fixture(BackendKind::File);
     fill(&fixture);
-    // By another path, so that only the file tells.
-    let line = "ATTACH './config/../state.duckdb' AS state (ENCRYPTION_KEY '${ONDATRA_STATE_KEY}');";
-    fixture.project.write("config/other.sql", line);
-    let error = fixture.project.run(&["state", "copy", "--to", "config/other.sql"]).failure(1).stderr;
-    assert!(error.contains("is the state itself") && error.contains("STATE-010"), "{error}");
+    // By other names, so that only the file tells.
+    let root = fixture.project.root();
+    fs::hard_link(root.join("state.duckdb"), root.join("twin.duckdb")).unwrap();
+    let url = format!("file://{}/state.duckdb", root.display());
+    for path in ["./config/../state.duckdb", "twin.duckdb", &url] {
+        let line = format!("ATTACH '{path}' AS state (ENCRYPTION_KEY '${{ONDATRA_STATE_KEY}}');");
+        fixture.project.write("config/other.sql", &line);
+        let error = fixture.project.run(&["state", "copy", "--to", "config/other.sql"]).failure(1).stderr;
+        assert!(error.contains("is the state itself") && error.contains("STATE-010"), "{path}: {error}");
+    }
     assert_eq!(fixture.open("w").token("crm").unwrap().unwrap().refresh_token, SECRET);
 }
 
@@ -210,7 +244,11 @@ fn what_is_wrong_with_the_configuration_is_said() {
         ("ATTACH 'a.duckdb' AS state (READ_ONLY);", "read-only", "STATE-002"),
         ("BEGIN; ATTACH 'c.duckdb' AS state;", "transactions are the runtime's", "STATE-001"),
         ("ATTACH 'state.duckdb' AS state (ENCRYPTION_KEY 'c2hvcnQ=');", "decodes to 5 bytes", "CONFIG-006"),
-        ("ATTACH 'host=127.0.0.1 port=1 user=x' AS state (TYPE postgres);", "cannot be reached", "STATE-007"),
+        (
+            "ATTACH 'host=127.0.0.1 port=1 user=x password=s3same' AS state (TYPE postgres);",
+            "cannot be reached",
+            "STATE-007",
+        ),
     ] {
         project.write("config/state.sql", sql);
         let error = project.run(&["state", "status", "--state-wait", "100ms"]).failure(1).stderr;

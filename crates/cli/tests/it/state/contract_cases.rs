@@ -11,7 +11,7 @@ use testkit::Changes;
 
 type Case = fn(&mut SqlStore, &str);
 
-pub(super) const CASES: [(&str, Case); 21] = [
+pub(super) const CASES: [(&str, Case); 22] = [
     ("feeding twice adds nothing", feeding_twice_adds_nothing),
     ("a position that moved stops the feed", a_position_that_moved_stops_the_feed),
     ("claims are cut in order", claims_are_cut_in_order),
@@ -27,6 +27,7 @@ pub(super) const CASES: [(&str, Case); 21] = [
     ("recovery applies before it gives back", recovery_applies_before_it_gives_back),
     ("jobs outlive their worker", jobs_outlive_their_worker),
     ("a heartbeat names what is held", a_heartbeat_names_what_is_held),
+    ("what nobody knows of runs out", what_nobody_knows_of_runs_out),
     ("leases are held by one", leases_are_held_by_one),
     ("staged rows arrive once and in order", staged_rows_arrive_once_and_in_order),
     ("a complete fetch outlives its worker", a_complete_fetch_outlives_its_worker),
@@ -233,6 +234,7 @@ fn a_late_holder_changes_nothing(store: &mut SqlStore, target: &str) {
     assert_lost(store.release_lease(&late_lease));
     assert_lost(store.stage_rows(&late_fetch, 0, &["{}".into()]));
     assert_lost(store.complete_fetch(&late_fetch, 0, None));
+    assert_lost(store.staged_rows(&late_fetch, &mut |_| {}));
     assert_lost(store.drop_fetch(&late_fetch));
     // The other worker's claim by its term, but not by its name.
     assert_lost(store.apply(&now.lease));
@@ -342,6 +344,31 @@ fn a_heartbeat_names_what_is_held(store: &mut SqlStore, target: &str) {
     assert!(store.heartbeat().unwrap().is_empty());
 }
 
+/// A request may be executed after its worker stopped waiting: what it took is renewed by nobody, and the worker
+/// itself may take it over.
+fn what_nobody_knows_of_runs_out(store: &mut SqlStore, target: &str) {
+    fed(store, target, 100, 2);
+    become_worker(store, "late");
+    let claim = claimed(store, target, 1);
+    let LeaseAnswer::Taken(lease) = store.take_lease(target, "run").unwrap() else { panic!("held") };
+    let fetch = store.begin_fetch(target, "run", "f").unwrap();
+    for table in ["sync_claim", "sync_lease", "sync_fetch"] {
+        store.run_sql(&format!("UPDATE {table} SET worker = 'a' WHERE worker = 'late'")).unwrap();
+    }
+    become_worker(store, "a");
+    let held = store.heartbeat().unwrap();
+    assert!([&claim.lease.claim_id, &lease.term, &fetch.claim_id].into_iter().all(|term| !held.contains(term)));
+    run_out(store);
+    store.heartbeat().unwrap();
+    assert_eq!(store.recover().unwrap().released, 1);
+    assert!(matches!(store.take_lease(target, "run").unwrap(), LeaseAnswer::Taken(_)));
+    let found = store.fetches(target).unwrap();
+    assert!(found.iter().any(|found| found.claim_id == fetch.claim_id && found.is_dead), "{found:?}");
+    store.adopt_fetch(target, &fetch.claim_id, "run").unwrap();
+    assert!(store.heartbeat().unwrap().contains(&fetch.claim_id));
+    assert!(store.fetches(target).unwrap().iter().all(|found| !found.is_dead));
+}
+
 fn leases_are_held_by_one(store: &mut SqlStore, target: &str) {
     let LeaseAnswer::Taken(first) = store.take_lease(target, "run").unwrap() else { panic!("held") };
     assert_eq!(store.take_lease(target, "run").unwrap(), LeaseAnswer::Held("a".to_owned().into()), "not twice");
@@ -419,12 +446,17 @@ fn tokens_are_replaced_and_removed(store: &mut SqlStore, target: &str) {
         token_url: "https://example.com/token?a='b'".into(),
     };
     assert_eq!(store.token(target).unwrap(), None);
-    store.put_token(&token("r1", None)).unwrap();
+    assert!(store.put_token(&token("r1", None), None).unwrap());
+    assert!(store.put_token(&token("r1", None), None).unwrap(), "an answer that was lost");
     assert_eq!(store.token(target).unwrap(), Some(token("r1", None)));
-    store.put_token(&token("r'2", Some("a\\2"))).unwrap();
+    assert!(store.put_token(&token("r'2", Some("a\\2")), Some("r1")).unwrap());
+    // Requests that come late bring nothing back, and remove nothing.
+    assert!(!store.put_token(&token("r1", None), None).unwrap());
+    assert!(!store.put_token(&token("other", None), Some("r1")).unwrap());
+    store.remove_token(target, "r1").unwrap();
     assert_eq!(store.token(target).unwrap(), Some(token("r'2", Some("a\\2"))));
     assert_eq!(store.tokens().unwrap().len(), 1);
-    store.remove_token(target).unwrap();
+    store.remove_token(target, "r'2").unwrap();
     assert_eq!(store.token(target).unwrap(), None);
 }
 

@@ -14,27 +14,30 @@ const LEASE: Duration = Duration::from_secs(20);
 fn deliver_through(fixture: &mut StateFixture, times: usize, trouble: impl Fn(&mut StateFixture)) {
     let place = Place::below(&fixture.project.root());
     let config = StateConfig { lease: LEASE, answer_wait: Duration::from_secs(2), ..fixture.config() };
-    let worker = std::thread::scope(|scope| {
+    let ended = std::thread::scope(|scope| {
         let worker = scope.spawn(|| {
             let store = state::open(config.clone(), WorkerId::from("w".to_owned()))?;
             work(store, &place, 5)
         });
         // Trouble comes only after something was delivered since the last one.
-        for _ in 0..times {
-            if !place.wait_for_more(5, || worker.is_finished()) {
-                break;
-            }
+        let mut rounds = 0;
+        while place.wait_for_more(5, || worker.is_finished()) && rounds < times {
             trouble(fixture);
+            rounds += 1;
         }
-        place.wait_for_more(5, || worker.is_finished());
         place.stop();
-        worker.join().unwrap()
+        (worker.join().unwrap(), rounds)
     });
-    if let Err(error) = worker {
+    if let Err(error) = ended.0 {
         panic!("the worker gave up: {error}");
     }
-    let (arrived, twice) = check(&mut fixture.open("checker"), &place);
+    assert_eq!(ended.1, times, "after each trouble something was delivered");
+    let mut store = fixture.open("checker");
+    let (arrived, twice) = check(&mut store, &place);
     assert!(arrived > 5 * times && twice == 0, "{arrived} arrived, {twice} of them twice");
+    // Requests that were executed late took no lease that nobody gives back.
+    let leases = store.ask_sql("SELECT count(*) AS n FROM sync_lease WHERE worker <> ''").unwrap();
+    assert_eq!(leases[0][0].as_i64(), Some(0));
 }
 
 #[test]

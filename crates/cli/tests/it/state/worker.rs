@@ -95,7 +95,7 @@ fn deliver(
         }
         let mut taken: Vec<&Event> = Vec::new();
         let mut outcomes = Vec::new();
-        for event in batch.iter().filter(|event| !failed_rows.contains(&event.row_key)).collect::<Vec<_>>() {
+        for event in batch {
             if failed_rows.contains(&event.row_key) {
                 continue;
             }
@@ -154,7 +154,7 @@ pub(super) fn check(store: &mut SqlStore, place: &Place) -> (usize, usize) {
         let mut seen = BTreeSet::new();
         for seq in arrived {
             let newest = seen.last().copied().unwrap_or(0);
-            let skipped = (newest + 1..seq).filter(|other| other * 7 % ROWS == row).count();
+            let skipped = (newest + 1..seq).filter(|&other| Changes::row_of(other, ROWS) == row).count();
             assert_eq!(skipped, 0, "event {seq} overtook an earlier one of row {row}");
             seen.insert(seq);
         }
