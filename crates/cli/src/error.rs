@@ -99,7 +99,7 @@ impl From<std::io::Error> for CliError {
 }
 
 /// `error: message [CODE]`, the place with the user's line, and `help:`; `context` goes before the message.
-/// Secrets are taken out of the message; the excerpt is the user's own file, where they do not stand.
+/// Secrets are taken out of the message, and blotted out in the excerpt.
 pub(crate) fn render(context: &str, error: &dyn Diagnose, ui: &Ui) -> String {
     let report = Report::new(context, error, ui);
     let styles = if ui.color_errors { ThemeStyles::ansi() } else { ThemeStyles::none() };
@@ -143,13 +143,14 @@ struct Report {
 impl Report {
     fn new(context: &str, error: &dyn Diagnose, ui: &Ui) -> Self {
         let place = error.place().filter(|place| !place.source().is_empty()).map(|place| {
-            let source = Source { name: place.file().display().to_string(), text: Arc::clone(place.source()) };
+            let source =
+                Source { name: place.file().display().to_string(), text: ui.redactor().blot(place.source()).into() };
             let span = place.span();
             (source, LabeledSpan::new_primary_with_span(None, (span.start, span.len().max(1))))
         });
         Self {
             message: format!("{context}{} [{}]", ui.redact(&error.to_string()), error.code()),
-            help: error.help(),
+            help: ui.redact(&error.help()),
             place: place.filter(fits),
         }
     }

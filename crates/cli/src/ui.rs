@@ -102,6 +102,11 @@ impl Ui {
         self.redactor.get().map_or_else(|| text.to_owned(), |redactor| redactor.redact(text))
     }
 
+    /// What keeps secrets, for those who learn more of them.
+    pub(crate) fn redactor(&self) -> Redactor {
+        self.redactor.get().cloned().unwrap_or_default()
+    }
+
     /// `word` in a color, where the human stream shows colors; the word itself stays one run of bytes.
     pub(crate) fn paint(&self, word: &str, color: Color) -> String {
         let code = match color {

@@ -21,7 +21,7 @@ pub use error::ProjectError;
 pub use expansion::Expanded;
 pub use init::{CatalogKind, init};
 pub use model_files::{Duplicate, ModelSource, Models, duplicates, find_model_files, read_model_file};
-pub use redaction::Redactor;
+pub use redaction::{REDACTED, Redactor};
 pub use root::find_root;
 pub use script::{Script, script_names};
 pub use state_key::{check_state_key, draw_state_key, read_state_file};

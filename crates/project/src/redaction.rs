@@ -1,68 +1,146 @@
-//! Keeps secrets out of messages: of the variables that configuration or `.env` names, those whose name or
-//! form says that they are secret, and passwords inside others (chapter 03 §3.3).
+//! Keeps secrets out of messages (chapter 03 §3.3): of the variables that configuration or `.env` names, those whose
+//! name or form says that they are secret; passwords inside others; what is written into configuration as it is;
+//! what a run learns, like tokens; and whatever stands where secrets use to stand.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use regex::{Captures, Regex};
 
 use crate::Environment;
 use crate::expansion::variable_names;
 
 /// Shorter values are no secrets (chapter 03 §3.3), and would turn up everywhere.
 const BYTES_MIN: usize = 4;
+/// What stands for a secret.
+pub const REDACTED: &str = "[REDACTED]";
 
-/// Replaces secrets in texts by the names of their variables.
+/// Takes secrets out of texts. Clones share what they know.
 #[derive(Clone, Default)]
 pub struct Redactor {
-    /// Text → what stands for it, longest first.
-    secrets: Vec<(String, String)>,
+    known: Arc<RwLock<Known>>,
+}
+
+#[derive(Default)]
+struct Known {
+    /// Longest first.
+    secrets: Vec<String>,
+    /// Those that stand in files of the user's.
+    written: BTreeSet<String>,
 }
 
 impl Redactor {
     /// Collects what must not be shown for the project at `root`.
     pub fn new(root: &Path, environment: &Environment) -> Self {
-        let mut secrets = BTreeMap::new();
-        for name in names_in_config(root) {
-            add(&name, environment.get(&name).unwrap_or_default(), &mut secrets);
+        let redactor = Self::default();
+        // A file that cannot be read is reported where it is used.
+        for text in config_files(root).iter().filter_map(|path| fs::read_to_string(path).ok()) {
+            redactor.add_sql(&text, environment);
         }
         for (name, value) in environment.named_in_file() {
-            add(name, value, &mut secrets);
+            redactor.add_all(secret_of(name, value));
         }
-        let mut secrets: Vec<(String, String)> = secrets.into_iter().collect();
-        secrets.sort_by_key(|(text, _)| std::cmp::Reverse(text.len()));
-        Self { secrets }
+        redactor
+    }
+
+    /// Adds what a configuration file names and what is written into it.
+    pub fn add_sql(&self, sql: &str, environment: &Environment) {
+        for name in variable_names(sql) {
+            self.add_all(secret_of(&name, environment.get(&name).unwrap_or_default()));
+        }
+        for literal in written_secrets(sql) {
+            self.change(|known| known.written.insert(literal.clone()));
+            self.add_secret(&literal);
+        }
+    }
+
+    /// Adds a value that a run learned, like a token.
+    pub fn add_secret(&self, secret: &str) {
+        self.add_all(Some(secret));
     }
 
     /// `text` without secrets.
     pub fn redact(&self, text: &str) -> String {
-        self.secrets.iter().fold(
-            text.to_owned(),
-            |text, (secret, name)| {
-                if text.contains(secret) { text.replace(secret, name) } else { text }
-            },
-        )
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let mut text = text.to_owned();
+        for secret in &known.secrets {
+            if text.contains(secret.as_str()) {
+                text = text.replace(secret.as_str(), REDACTED);
+            }
+        }
+        by_pattern(&text)
+    }
+
+    /// The text of a file of the user's, of the same length: secrets that are written into it are blotted out.
+    pub fn blot(&self, text: &str) -> String {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known
+            .written
+            .iter()
+            .fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), &"*".repeat(secret.len())))
+    }
+
+    fn add_all<'a>(&self, secrets: impl IntoIterator<Item = &'a str>) {
+        let forms: Vec<String> = secrets.into_iter().flat_map(forms).collect();
+        self.change(|known| {
+            for form in forms {
+                if let Err(at) = known.secrets.binary_search_by_key(&order(&form), |known| order(known)) {
+                    known.secrets.insert(at, form);
+                }
+            }
+        });
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut Known) -> T) -> T {
+        change(&mut self.known.write().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-fn names_in_config(root: &Path) -> Vec<String> {
+/// A secret may hold another one: the longer one is looked for first.
+fn order(secret: &str) -> (std::cmp::Reverse<usize>, String) {
+    (std::cmp::Reverse(secret.len()), secret.to_owned())
+}
+
+fn config_files(root: &Path) -> Vec<std::path::PathBuf> {
     let folders = ["config", "config/macros", "config/variables"];
     let files = folders.iter().flat_map(|folder| fs::read_dir(root.join(folder)).into_iter().flatten().flatten());
-    let sql = files.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|ending| ending == "sql"));
-    // A file that cannot be read is reported where it is used.
-    sql.filter_map(|path| fs::read_to_string(path).ok()).flat_map(|text| variable_names(&text)).collect()
+    files.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|ending| ending == "sql")).collect()
 }
 
-/// Adds what of the value is secret: all of it if its name or its form says so, else a password inside it.
-fn add(name: &str, value: &str, secrets: &mut BTreeMap<String, String>) {
-    let secret = if has_secret_name(name) || looks_like_token(value) { Some(value) } else { embedded_password(value) };
-    let Some(secret) = secret else { return };
-    // An error may quote a piece of a password that broke a connection string or a statement.
-    let parts = secret.split(|c: char| !c.is_alphanumeric());
-    for text in parts.chain([secret]).filter(|text| text.len() >= BYTES_MIN) {
-        for form in [text.to_owned(), text.replace('\'', "''")] {
-            secrets.entry(form).or_insert_with(|| format!("${{{name}}}"));
-        }
+/// What of a variable's value is secret: all of it if its name or its form says so, else a password inside it.
+fn secret_of<'a>(name: &str, value: &'a str) -> Option<&'a str> {
+    if is_public_name(name) {
+        return None;
     }
+    if has_secret_name(name) || looks_like_token(value) { Some(value) } else { embedded_password(value) }
+}
+
+/// The forms in which a secret turns up. An error may quote a piece of a password that broke a connection string or
+/// a statement, so its pieces count too.
+fn forms(secret: &str) -> Vec<String> {
+    let pieces = secret.split(|c: char| !c.is_alphanumeric());
+    let texts: BTreeSet<&str> = pieces.chain([secret]).filter(|text| text.len() >= BYTES_MIN).collect();
+    texts.into_iter().flat_map(|text| [text.to_owned(), text.replace('\'', "''"), url_encoded(text)]).collect()
+}
+
+/// As in a URL: all but unreserved characters as `%XX` (RFC 3986 §2.3).
+fn url_encoded(text: &str) -> String {
+    text.bytes().fold(String::new(), |mut encoded, byte| {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => encoded.push(char::from(byte)),
+            _ => encoded.push_str(&format!("%{byte:02X}")),
+        }
+        encoded
+    })
+}
+
+/// What `auth` has to show of a provider.
+fn is_public_name(name: &str) -> bool {
+    ["_AUTH_URL", "_TOKEN_URL", "_CLIENT_ID", "_SCOPE", "_REDIRECT_PORT"].iter().any(|ending| name.ends_with(ending))
 }
 
 fn has_secret_name(name: &str) -> bool {
@@ -87,6 +165,51 @@ fn embedded_password(value: &str) -> Option<&str> {
     Some(rest.split_whitespace().next().unwrap_or(rest))
 }
 
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("a pattern of ours is valid")
+}
+
+/// Secrets that stand in SQL as they are: values of options, and passwords inside connection strings.
+fn written_secrets(sql: &str) -> Vec<String> {
+    static PLACES: LazyLock<[Regex; 3]> = LazyLock::new(|| {
+        [
+            pattern(r"(?i)\b(?:\w*password|\w*secret|\w*token|encryption_key)\b\s*(?:=>|:=|=)?\s*'((?:[^']|'')*)'"),
+            pattern(r"(?i)\bpassword\s*=\s*([^\s';]+)"),
+            pattern(r"://[^\s/'@:]*:([^\s'@]+)@"),
+        ]
+    });
+    let found = PLACES.iter().flat_map(|place| place.captures_iter(sql)).filter_map(|found| found.get(1));
+    found
+        .map(|found| found.as_str().to_owned())
+        .filter(|text| text.len() >= BYTES_MIN && !text.contains("${"))
+        .collect()
+}
+
+/// Takes out what stands where secrets use to stand.
+fn by_pattern(text: &str) -> String {
+    static BEARER: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\b(bearer\s+)[A-Za-z0-9._~+/=-]+"));
+    static BASIC: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\b(basic\s+)([A-Za-z0-9+/=]+)"));
+    static NAMED: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(
+            r#"(?i)\b((?:access_|refresh_)?token|(?:client_)?secret|password|api_?key|authorization)(["']?\s*[=:]\s*["']?)([^\s"'&,;)}\]]+)"#,
+        )
+    });
+    static QUERY: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)([?&]key=)([^\s&#]+)"));
+    let text = BEARER.replace_all(text, format!("${{1}}{REDACTED}")).into_owned();
+    let text = BASIC.replace_all(&text, |found: &Captures<'_>| {
+        let is_pair = STANDARD.decode(&found[2]).is_ok_and(|pair| pair.contains(&b':'));
+        if is_pair { format!("{}{REDACTED}", &found[1]) } else { found[0].to_owned() }
+    });
+    let text = NAMED.replace_all(&text, |found: &Captures<'_>| {
+        // A variable's name is no secret, and what is redacted is.
+        let is_known = ["${", "[REDACTED", "bearer", "basic"]
+            .iter()
+            .any(|start| found[3].get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start)));
+        if is_known { found[0].to_owned() } else { format!("{}{}{REDACTED}", &found[1], &found[2]) }
+    });
+    QUERY.replace_all(&text, format!("${{1}}{REDACTED}")).into_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -107,20 +230,61 @@ mod tests {
         let redactor = redactor("PG_PW=hunter2 it's@s3cret/x\nHOST=localhost\n", "ATTACH '${PG_PW} ${HOST}'");
         assert_eq!(
             redactor.redact("near \"s3cret@127\" hunter2 at localhost"),
-            "near \"${PG_PW}@127\" ${PG_PW} at localhost"
+            "near \"[REDACTED]@127\" [REDACTED] at localhost"
         );
-        assert_eq!(redactor.redact("hunter2 it''s@s3cret/x"), "${PG_PW}");
+        assert_eq!(redactor.redact("hunter2 it''s@s3cret/x"), "[REDACTED]");
+        assert_eq!(redactor.redact("?p=hunter2%20it%27s%40s3cret%2Fx&a"), "?p=[REDACTED]&a");
     }
 
     #[test]
     fn secrets_that_only_env_knows_are_replaced_and_other_words_stay() {
         let redactor = redactor(
-            "API_TOKEN=abcd1234\nCOLOR=green\nX=a1b2c3d4e5f6a7b8c9\nURL=postgres://u:hunter2@h/lake\n",
+            "API_TOKEN=abcd1234\nCOLOR=green\nX=a1b2c3d4e5f6a7b8c9\nURL=postgres://u:hunter2@h/lake\n\
+             CRM_TOKEN_URL=https://crm.example.com/a1b2c3d4\nCRM_CLIENT_ID=a1b2c3d4e5f6a7b8c0\n",
             "-- ${URL}\n'${URL}'",
         );
         assert_eq!(
             redactor.redact("abcd1234 green a1b2c3d4e5f6a7b8c9 hunter2 lake"),
-            "${API_TOKEN} green ${X} ${URL} lake"
+            "[REDACTED] green [REDACTED] [REDACTED] lake"
         );
+        let shown = "https://crm.example.com/a1b2c3d4 a1b2c3d4e5f6a7b8c0";
+        assert_eq!(redactor.redact(shown), shown);
+    }
+
+    #[test]
+    fn what_is_written_into_configuration_is_replaced_and_blotted_out() {
+        let sql = "ATTACH 'dbname=x password=opensesame user=u'; CREATE SECRET s (TYPE s3, SECRET 'it''s-mine', \
+                   KEY_ID 'AKIA'); ATTACH 'postgresql://u:pa55@h/x'; ATTACH 'q' (TOKEN '${T}', PASSWORD 'abc')";
+        let redactor = redactor("", sql);
+        assert_eq!(redactor.redact("opensesame it''s-mine AKIA pa55 abc"), "[REDACTED] [REDACTED] AKIA [REDACTED] abc");
+        let blotted = redactor.blot(sql);
+        assert_eq!(blotted.len(), sql.len());
+        assert!(!blotted.contains("opensesame") && !blotted.contains("it''s-mine") && !blotted.contains("pa55"));
+        assert!(blotted.contains("dbname=x") && blotted.contains("${T}"));
+    }
+
+    #[test]
+    fn what_a_run_learns_is_replaced_everywhere() {
+        let redactor = Redactor::default();
+        let shared = redactor.clone();
+        redactor.add_secret("tok/en+1");
+        redactor.add_secret("abc");
+        assert_eq!(shared.redact("x tok/en+1 tok%2Fen%2B1 abc"), "x [REDACTED] [REDACTED] abc");
+    }
+
+    #[test]
+    fn places_of_secrets_are_emptied() {
+        let redactor = Redactor::default();
+        for (text, expected) in [
+            ("Authorization: Bearer a.b-c", "Authorization: Bearer [REDACTED]"),
+            ("authorization: Basic dXNlcjpwYXNz!", "authorization: Basic [REDACTED]!"),
+            ("basic information", "basic information"),
+            ("{\"access_token\": \"x1\", \"n\": 1}", "{\"access_token\": \"[REDACTED]\", \"n\": 1}"),
+            ("https://h/p?key=1&a=2&api_key=3#f", "https://h/p?key=[REDACTED]&a=2&api_key=[REDACTED]"),
+            ("password=${PG_PW} token: ", "password=${PG_PW} token: "),
+            ("a token is missing, the key: 5", "a token is missing, the key: 5"),
+        ] {
+            assert_eq!(redactor.redact(text), expected);
+        }
     }
 }

@@ -13,6 +13,9 @@ use crate::ui::Ui;
 pub(crate) fn copy(args: &StateCopyArgs, ui: &Ui) -> Result<ExitCode, CliError> {
     let setup = Setup::read(args.wait.state_wait, ui)?;
     let invocation = &setup.invocation;
+    if let Ok(sql) = std::fs::read_to_string(invocation.cwd.join(&args.to)) {
+        ui.redactor().add_sql(&sql, &invocation.environment);
+    }
     let file = read_state_file(&invocation.root, &invocation.cwd.join(&args.to), &invocation.environment)?;
     let target = config(invocation, file, setup.config.lock_wait, setup.config.lease);
     let copied = state::copy(&mut setup.open()?, target, worker()?)?;

@@ -215,6 +215,25 @@ fn a_state_is_not_copied_onto_itself() {
 }
 
 #[test]
+fn passwords_of_servers_do_not_appear() {
+    let (project, elsewhere) = (project(), project());
+    let to = elsewhere.root().join("other.sql");
+    for password in ["${PGPW}", "hunter2"] {
+        let line = format!("ATTACH 'host=127.0.0.1 port=1 user=u password={password}' AS state (TYPE postgres);");
+        fs::write(&to, &line).unwrap();
+        let args = ["state", "copy", "--state-wait", "100ms", "--to", to.to_str().unwrap()];
+        let output = project.command(&args).env("PGPW", "hunter2").output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(error.contains("cannot be reached") && !error.contains("hunter2"), "{error}");
+        // A place in the file: the excerpt does not show it either.
+        fs::write(&to, line.replace("TYPE postgres", "TYPE nonesuch")).unwrap();
+        let output = project.command(&args).env("PGPW", "hunter2").output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(error.contains("ATTACH") && !error.contains("hunter2"), "{error}");
+    }
+}
+
+#[test]
 fn a_server_needs_a_real_token_and_a_real_address() {
     let project = project();
     let serve = |token: &str, listen: &str| {
