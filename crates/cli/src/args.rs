@@ -203,13 +203,22 @@ pub(crate) struct StateCopyArgs {
 #[derive(Args)]
 pub(crate) struct StateServeArgs {
     /// Where to listen; only this machine can reach localhost
-    #[arg(long, value_name = "HOST:PORT", default_value = "localhost:9494")]
+    #[arg(long, value_name = "HOST:PORT", default_value = "localhost:9494", value_parser = listen_address)]
     pub(crate) listen: String,
     /// The variable (environment or .env) that holds the token
-    #[arg(long, value_name = "VAR", default_value = "ONDATRA_QUACK_TOKEN")]
+    #[arg(long, value_name = "VAR", default_value = "ONDATRA_QUACK_TOKEN", value_parser = variable_name)]
     pub(crate) token_env: String,
     #[command(flatten)]
     pub(crate) wait: StateWait,
+}
+
+fn listen_address(text: &str) -> Result<String, String> {
+    state::check_address(text).map(|()| text.to_owned()).map_err(|error| error.to_string())
+}
+
+fn variable_name(text: &str) -> Result<String, String> {
+    let is_name = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if is_name { Ok(text.to_owned()) } else { Err("write the name of a variable, like MY_TOKEN".into()) }
 }
 
 #[derive(Args)]

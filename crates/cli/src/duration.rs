@@ -36,7 +36,8 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
             "h" => 3_600_000,
             _ => return Err(invalid()),
         };
-        total += Duration::from_millis(number.checked_mul(unit_ms).ok_or_else(invalid)?);
+        let part = Duration::from_millis(number.checked_mul(unit_ms).ok_or_else(invalid)?);
+        total = total.checked_add(part).ok_or_else(invalid)?;
         rest = &rest[letters..];
     }
     if text.is_empty() { Err(invalid()) } else { Ok(total) }

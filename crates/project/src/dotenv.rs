@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 use crate::ProjectError;
@@ -86,7 +86,7 @@ impl DotEnv {
             Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
             Err(error) => return Err(ProjectError::file("read", Path::new(".env"), &error)),
         };
-        Ok(Self { path, lines: text.lines().map(str::to_owned).collect() })
+        Ok(Self { path, lines: text.split_inclusive('\n').map(str::to_owned).collect() })
     }
 
     /// The value that the file gives a variable.
@@ -94,13 +94,25 @@ impl DotEnv {
         self.lines.iter().find_map(|line| value_of(line, name))
     }
 
+    /// Whether the two are the same, line by line.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.lines == other.lines
+    }
+
     /// Gives a variable a value, in its first line or in a new one.
     pub fn set(&mut self, name: &str, value: &str) {
-        let line = format!("{name}={value}");
-        match self.lines.iter_mut().find(|line| value_of(line, name).is_some()) {
-            Some(old) => *old = line,
-            None => self.lines.push(line),
+        let is_crlf = self.lines.first().is_some_and(|line| line.ends_with("\r\n"));
+        let end = if is_crlf { "\r\n" } else { "\n" };
+        if let Some(old) = self.lines.iter_mut().find(|line| value_of(line, name).is_some()) {
+            // What stands before the value stays: `export`, a mark of the encoding.
+            let before = old.find('=').map_or(0, |at| at + 1);
+            *old = format!("{}{value}{end}", &old[..before]);
+            return;
         }
+        if let Some(last) = self.lines.last_mut().filter(|line| !line.ends_with('\n')) {
+            last.push_str(end);
+        }
+        self.lines.push(format!("{name}={value}{end}"));
     }
 
     /// Takes a variable out.
@@ -109,6 +121,7 @@ impl DotEnv {
     }
 
     /// Writes the file, readable for its owner alone, in one step: a crash leaves the old or the new one.
+    /// The owner stays the same.
     pub fn write(&self) -> Result<(), ProjectError> {
         let failed = |error: &std::io::Error| ProjectError::file("write", Path::new(".env"), error);
         // A link stays one.
@@ -118,8 +131,14 @@ impl DotEnv {
         let write = || -> std::io::Result<()> {
             let _ = fs::remove_file(&new);
             let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
-            file.write_all((self.lines.join("\n") + "\n").as_bytes())?;
+            file.write_all(self.lines.concat().as_bytes())?;
             file.sync_all()?;
+            if let Ok(old) = fs::metadata(&path) {
+                let made = file.metadata()?;
+                if (old.uid(), old.gid()) != (made.uid(), made.gid()) {
+                    fchown(&file, Some(old.uid()), Some(old.gid()))?;
+                }
+            }
             fs::rename(&new, &path)?;
             File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
         };
@@ -188,14 +207,14 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join(".env");
-        fs::write(&path, "# c\nexport A='1'\nnonsense\nB=2").unwrap();
+        fs::write(&path, "# c\r\nexport A='1'\r\nnonsense\nB=2").unwrap();
         let mut file = super::DotEnv::read(dir.path()).unwrap();
         assert_eq!(file.get("A").as_deref(), Some("1"));
         file.set("A", "x=");
         file.set("C", "3");
         file.remove("B");
         file.write().unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), "# c\nA=x=\nnonsense\nC=3\n");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "# c\r\nexport A=x=\r\nnonsense\nC=3\r\n");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     }

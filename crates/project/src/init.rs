@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
-use crate::{ProjectError, draw_state_key};
+use crate::{DotEnv, ProjectError, draw_state_key};
 
 /// Where the lake's catalog will live.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -151,6 +151,12 @@ fn write_env(path: &Path) -> Result<(), ProjectError> {
         line.strip_prefix("export ").unwrap_or(line).split_once('=').is_some_and(|(name, _)| name.trim() == STATE_KEY)
     });
     if has_key {
+        let mut file = DotEnv::read(path.parent().unwrap_or(Path::new(".")))?;
+        // A line without a value is no key.
+        if file.get(STATE_KEY).as_deref() == Some("") {
+            file.set(STATE_KEY, &draw_state_key()?);
+            file.write()?;
+        }
         return Ok(());
     }
     let separator = if present.is_empty() || present.ends_with('\n') { "" } else { "\n" };

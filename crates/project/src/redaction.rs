@@ -16,6 +16,8 @@ use crate::expansion::variable_names;
 
 /// Shorter values are no secrets (chapter 03 §3.3), and would turn up everywhere.
 const BYTES_MIN: usize = 4;
+/// Shortest piece of a secret that is one itself.
+const PIECE_MIN: usize = 8;
 /// What stands for a secret.
 pub const REDACTED: &str = "[REDACTED]";
 
@@ -29,8 +31,6 @@ pub struct Redactor {
 struct Known {
     /// Longest first.
     secrets: Vec<String>,
-    /// Those that stand in files of the user's.
-    written: BTreeSet<String>,
 }
 
 impl Redactor {
@@ -52,10 +52,7 @@ impl Redactor {
         for name in variable_names(sql) {
             self.add_all(secret_of(&name, environment.get(&name).unwrap_or_default()));
         }
-        for literal in written_secrets(sql) {
-            self.change(|known| known.written.insert(literal.clone()));
-            self.add_secret(&literal);
-        }
+        written_secrets(sql).iter().for_each(|literal| self.add_secret(literal));
     }
 
     /// Adds a value that a run learned, like a token.
@@ -72,31 +69,44 @@ impl Redactor {
                 text = text.replace(secret.as_str(), REDACTED);
             }
         }
-        by_pattern(&text)
+        by_pattern(&known.without_pieces(&text))
     }
 
-    /// The text of a file of the user's, of the same length: secrets that are written into it are blotted out.
+    /// The text of a file of the user's, of the same length: secrets are blotted out.
     pub fn blot(&self, text: &str) -> String {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        known
-            .written
-            .iter()
-            .fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), &"*".repeat(secret.len())))
+        let blot = |text: String, secret: &String| text.replace(secret.as_str(), &"*".repeat(secret.len()));
+        known.secrets.iter().fold(text.to_owned(), blot)
     }
 
     fn add_all<'a>(&self, secrets: impl IntoIterator<Item = &'a str>) {
         let forms: Vec<String> = secrets.into_iter().flat_map(forms).collect();
-        self.change(|known| {
-            for form in forms {
-                if let Err(at) = known.secrets.binary_search_by_key(&order(&form), |known| order(known)) {
-                    known.secrets.insert(at, form);
-                }
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        for form in forms {
+            if let Err(at) = known.secrets.binary_search_by_key(&order(&form), |known| order(known)) {
+                known.secrets.insert(at, form);
             }
-        });
+        }
     }
+}
 
-    fn change<T>(&self, change: impl FnOnce(&mut Known) -> T) -> T {
-        change(&mut self.known.write().unwrap_or_else(PoisonError::into_inner))
+impl Known {
+    /// `text` without pieces of secrets: an engine that does not understand a key quotes what it could not read.
+    fn without_pieces(&self, text: &str) -> String {
+        static WORDS: LazyLock<Regex> = LazyLock::new(|| pattern(&format!("[A-Za-z0-9]{{{PIECE_MIN},}}")));
+        let is_piece = |word: &str| {
+            // A word of a language is no piece of a key.
+            word.bytes().any(|byte| byte.is_ascii_digit())
+                && self.secrets.iter().any(|secret| secret.len() > word.len() && secret.contains(word))
+        };
+        let replaced =
+            WORDS.replace_all(
+                text,
+                |found: &Captures<'_>| {
+                    if is_piece(&found[0]) { REDACTED.to_owned() } else { found[0].to_owned() }
+                },
+            );
+        replaced.into_owned()
     }
 }
 
@@ -112,11 +122,11 @@ fn config_files(root: &Path) -> Vec<std::path::PathBuf> {
 }
 
 /// What of a variable's value is secret: all of it if its name or its form says so, else a password inside it.
-fn secret_of<'a>(name: &str, value: &'a str) -> Option<&'a str> {
+fn secret_of<'a>(name: &str, value: &'a str) -> Vec<&'a str> {
     if is_public_name(name) {
-        return None;
+        return Vec::new();
     }
-    if has_secret_name(name) || looks_like_token(value) { Some(value) } else { embedded_password(value) }
+    if has_secret_name(name) || looks_like_token(value) { vec![value] } else { embedded_passwords(value) }
 }
 
 /// The forms in which a secret turns up. An error may quote a piece of a password that broke a connection string or
@@ -156,13 +166,17 @@ fn looks_like_token(value: &str) -> bool {
         && value.chars().any(|c| c.is_ascii_alphabetic())
 }
 
-/// The password inside a connection URL or a `password=…` string.
-fn embedded_password(value: &str) -> Option<&str> {
-    if let Some((_, rest)) = value.split_once("://") {
-        return rest.rsplit_once('@')?.0.split_once(':').map(|(_, password)| password);
-    }
-    let (_, rest) = value.split_once("password=")?;
-    Some(rest.split_whitespace().next().unwrap_or(rest))
+/// Passwords inside a connection URL or a `password=…` string.
+fn embedded_passwords(value: &str) -> Vec<&str> {
+    static PLACES: LazyLock<[Regex; 3]> = LazyLock::new(|| {
+        [
+            pattern(r"(?i)password\s*=\s*'((?:[^'\\]|\\.)*)'"),
+            pattern(r"(?i)password\s*=\s*([^\s'&;]+)"),
+            pattern(r"://[^/'@:]*:(.*)@"),
+        ]
+    });
+    let found = PLACES.iter().flat_map(|place| place.captures_iter(value)).filter_map(|found| found.get(1));
+    found.map(|found| found.as_str()).collect()
 }
 
 fn pattern(text: &str) -> Regex {
@@ -174,8 +188,8 @@ fn written_secrets(sql: &str) -> Vec<String> {
     static PLACES: LazyLock<[Regex; 3]> = LazyLock::new(|| {
         [
             pattern(r"(?i)\b(?:\w*password|\w*secret|\w*token|encryption_key)\b\s*(?:=>|:=|=)?\s*'((?:[^']|'')*)'"),
-            pattern(r"(?i)\bpassword\s*=\s*([^\s';]+)"),
-            pattern(r"://[^\s/'@:]*:([^\s'@]+)@"),
+            pattern(r"(?i)\w*password\s*=\s*(?:'')?([^\s';&]+)"),
+            pattern(r"://[^\s/'@:]*:([^\s']+)@"),
         ]
     });
     let found = PLACES.iter().flat_map(|place| place.captures_iter(sql)).filter_map(|found| found.get(1));
@@ -240,14 +254,14 @@ mod tests {
     fn secrets_that_only_env_knows_are_replaced_and_other_words_stay() {
         let redactor = redactor(
             "API_TOKEN=abcd1234\nCOLOR=green\nX=a1b2c3d4e5f6a7b8c9\nURL=postgres://u:hunter2@h/lake\n\
-             CRM_TOKEN_URL=https://crm.example.com/a1b2c3d4\nCRM_CLIENT_ID=a1b2c3d4e5f6a7b8c0\n",
+             CRM_TOKEN_URL=https://crm.example.com/f1b2c3d4\nCRM_CLIENT_ID=a1b2c3d4e5f6a7b8c0\n",
             "-- ${URL}\n'${URL}'",
         );
         assert_eq!(
             redactor.redact("abcd1234 green a1b2c3d4e5f6a7b8c9 hunter2 lake"),
             "[REDACTED] green [REDACTED] [REDACTED] lake"
         );
-        let shown = "https://crm.example.com/a1b2c3d4 a1b2c3d4e5f6a7b8c0";
+        let shown = "https://crm.example.com/f1b2c3d4 a1b2c3d4e5f6a7b8c0";
         assert_eq!(redactor.redact(shown), shown);
     }
 
@@ -261,6 +275,24 @@ mod tests {
         assert_eq!(blotted.len(), sql.len());
         assert!(!blotted.contains("opensesame") && !blotted.contains("it''s-mine") && !blotted.contains("pa55"));
         assert!(blotted.contains("dbname=x") && blotted.contains("${T}"));
+    }
+
+    #[test]
+    fn passwords_inside_values_and_pieces_of_keys_are_replaced() {
+        for (value, secret) in [
+            ("host=h password='two words99'", "words99"),
+            ("host=h password = spaced1", "spaced1"),
+            ("postgresql://h:1/s1?user=u&password=query77", "query77"),
+            ("password=first1 sslpassword=second2", "second2"),
+            ("PASSWORD=upper33", "upper33"),
+            ("postgresql://postgres:p@ssw0/ord@h/x", "ssw0"),
+        ] {
+            let redactor = redactor(&format!("DSN={value}\n"), "'${DSN}'");
+            assert_eq!(redactor.redact(&format!("near {secret}!")), "near [REDACTED]!", "{value}");
+        }
+        let redactor = redactor("ONDATRA_STATE_KEY=7Xzkdc4KIulSMb2PQWZm944WmBQxP5qzvPgJaR3iJj0=\n", "");
+        let text = "syntax error at or near \"Xzkdc4KIulSMb2PQWZm944WmBQxP5qzvPgJaR3iJj0\"";
+        assert_eq!(redactor.redact(text), "syntax error at or near \"[REDACTED]\"");
     }
 
     #[test]

@@ -80,6 +80,18 @@ const LOST: [&str; 22] = [
     "sorry, too many clients already",
 ];
 
+/// Signs of a server that turns this client away, as it will every time.
+const TURNED_AWAY: [&str; 8] = [
+    "does not exist",
+    "authentication failed",
+    "no pg_hba.conf entry",
+    "certificate verify failed",
+    "connection info string",
+    "invalid connection option",
+    "invalid URI",
+    "Not Implemented",
+];
+
 impl Failure {
     /// The error where nothing is tried again and there is no condition.
     pub(crate) fn into_error(self) -> StateError {
@@ -100,11 +112,7 @@ impl Failure {
         if error.is_conflict() || CONFLICTS.iter().any(|sign| text.contains(sign)) {
             return Self::Conflict(text);
         }
-        // A server that turns a user away does so every time.
-        if ["does not exist", "authentication failed", "no pg_hba.conf entry", "certificate verify failed"]
-            .iter()
-            .any(|sign| text.contains(sign))
-        {
+        if TURNED_AWAY.iter().any(|sign| text.contains(sign)) {
             return Self::Refused(text);
         }
         if LOST.iter().any(|sign| text.contains(sign)) {

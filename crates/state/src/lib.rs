@@ -35,13 +35,13 @@ pub use copy::{Copied, copy};
 pub use error::StateError;
 pub use heartbeat::Heartbeat;
 pub use leases::{Lease, LeaseAnswer, Leases};
-pub use open::{StateConfig, open};
+pub use open::{LEASE, StateConfig, open};
 pub use queue::{
     AdoptedClaim, Claim, ClaimLease, Counts, DeliveryReport, Event, Fed, Feed, Job, Outcome, OutcomeStatus, Position,
     Queue, Recovery,
 };
 pub use rekey::{Rekeyed, finish_rekey, rekey};
-pub use serve::{ServeOptions, Served, serve};
+pub use serve::{ServeOptions, Served, check_address, serve};
 pub use shared::SharedStore;
 pub use sql_store::SqlStore;
 pub use staging::{FetchLease, StagedFetch, Staging};

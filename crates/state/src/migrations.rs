@@ -2,12 +2,15 @@
 
 use std::time::Duration;
 
+use engine::Value;
+use types::literal;
+
 use crate::StateError;
 use crate::backend::Backend;
 use crate::failure::{Failure, Fence};
 use crate::retry::{Attempts, VerbError};
 use crate::script::Dialect;
-use crate::sql_store::number;
+use crate::sql_store::{number, text};
 
 /// The newest version that this build knows.
 pub(crate) const VERSION: i64 = 4;
@@ -77,27 +80,57 @@ UPDATE schema_version SET version = {next} WHERE version = {version};
     Ok(begun != version)
 }
 
-/// The tables' version; `None` if there are no tables.
+/// The tables' version; `None` if there are no tables. An error if tables of these names are somebody else's.
 fn version(backend: &mut dyn Backend, attempts: &mut Attempts) -> Result<Option<i64>, StateError> {
     let catalog = match backend.kind().dialect() {
         // The view lists every database that is attached.
         Dialect::DuckDb => " AND table_catalog = current_database()",
         Dialect::Postgres => "",
     };
-    let tables = format!(
-        "SELECT count(*) AS tables FROM information_schema.tables \
-         WHERE table_name = 'schema_version' AND table_schema = current_schema(){catalog}"
+    let names: Vec<String> = TABLES.iter().chain(&["schema_version"]).map(|table| literal(table)).collect();
+    let sql = format!(
+        "SELECT CAST(table_name AS VARCHAR) AS t, CAST(column_name AS VARCHAR) AS c FROM information_schema.columns \
+         WHERE table_name IN ({}) AND table_schema = current_schema(){catalog}",
+        names.join(", ")
     );
-    let mut ask = |sql: &str| loop {
+    let columns: Vec<(String, String)> =
+        ask(backend, attempts, &sql)?.into_iter().map(|mut row| (text(&mut row[0]), text(&mut row[1]))).collect();
+    let of_version: Vec<&str> =
+        columns.iter().filter(|(table, _)| table == "schema_version").map(|(_, column)| column.as_str()).collect();
+    match (&of_version[..], columns.first()) {
+        ([], None) => return Ok(None),
+        ([], Some((table, _))) => return Err(foreign(table)),
+        (["version"], _) => {}
+        _ => return Err(foreign("schema_version")),
+    }
+    // Both by one statement: another worker may be making the tables.
+    let both = format!(
+        "SELECT max(version) AS version, (SELECT count(*) FROM ({sql}) AS ours WHERE t <> 'schema_version') AS columns \
+         FROM schema_version"
+    );
+    let row = ask(backend, attempts, &both)?.pop().unwrap_or_default();
+    let [version, columns] = &row[..] else { return Err(foreign("schema_version")) };
+    // A table without a number, or with one that does not go with the others, was not made here.
+    if *version == Value::Null || (number(version) > 0) != (number(columns) > 0) {
+        return Err(foreign("schema_version"));
+    }
+    Ok(Some(number(version)))
+}
+
+fn ask(backend: &mut dyn Backend, attempts: &mut Attempts, sql: &str) -> Result<Vec<Vec<Value>>, StateError> {
+    loop {
         match backend.query(sql, 1) {
-            Ok(rows) => return Ok(rows.into_values().next().map_or(0, |row| number(&row[0]))),
+            Ok(rows) => return Ok(rows.into_values().collect()),
             Err(error) => attempts.after(Failure::of(&error, sql)).map_err(VerbError::unconditional).map(drop)?,
         }
-    };
-    if ask(&tables)? == 0 {
-        return Ok(None);
     }
-    ask("SELECT max(version) AS version FROM schema_version").map(Some)
+}
+
+fn foreign(table: &str) -> StateError {
+    StateError::Catalog {
+        message: format!("there is a table `{table}` that is not the state's; nothing was changed"),
+        help: "give the state a database of its own, or a schema: (TYPE postgres, SCHEMA 'ondatra')".into(),
+    }
 }
 
 fn run(backend: &mut dyn Backend, attempts: &mut Attempts, script: &str) -> Result<(), StateError> {

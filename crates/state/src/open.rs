@@ -16,6 +16,11 @@ use crate::{StateError, WorkerId};
 /// Pause between two attempts to get a locked file, or a server that is away.
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// How long something is a worker's without a sign of life (chapter 04 §7).
+pub const LEASE: Duration = Duration::from_mins(1);
+/// Bytes of a DuckDB file that holds nothing.
+const HEADERS_BYTES: u64 = 3 * 4096;
+
 /// What is needed to open a state, again and again.
 #[derive(Clone)]
 pub struct StateConfig {
@@ -39,7 +44,7 @@ impl StateConfig {
         Self {
             file,
             engine,
-            lease: Duration::from_mins(1),
+            lease: LEASE,
             lock_wait: Duration::from_secs(10),
             answer_wait: Duration::from_secs(20),
             patience: Duration::from_mins(1),
@@ -108,18 +113,37 @@ fn session_at_once(config: &StateConfig, extensions: &[&'static str]) -> Result<
     // What is spilled of an encrypted state is encrypted. A request that is sent twice behind our back would
     // be answered twice.
     connection.execute("SET temp_file_encryption = true; SET http_retries = 0").map_err(local)?;
-    config
-        .file
-        .run(|statement| connection.execute(statement), EngineError::offset)
+    let run = || config.file.run(|statement| connection.execute(statement), EngineError::offset);
+    run()
+        .or_else(|failure| if is_cut_short(&failure) { run() } else { Err(failure) })
         .map_err(|failure| refused(&config.file, failure))?;
-    let kind = check_attached(connection)?;
+    let kind = check_attached(connection, &config.file.name)?;
     Ok((instance, kind))
+}
+
+/// Whether the file was left by a process that died while making it: then nothing is in it yet, and it is removed.
+fn is_cut_short(failure: &ConfigFailure<EngineError>) -> bool {
+    let ConfigFailure::Statement { error, .. } = failure else { return false };
+    let message = error.cleaned();
+    let signs = ["not a valid DuckDB database file", "Could not read enough bytes"];
+    let Some(path) = message.split('"').nth(1).filter(|_| signs.iter().any(|sign| message.contains(sign))) else {
+        return false;
+    };
+    // Three headers are written before anything else; the first of them bears the name.
+    let is_begun = |bytes: &[u8]| bytes.iter().all(|&byte| byte == 0) || bytes.get(8..12) == Some(b"DUCK");
+    let is_short = std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() < HEADERS_BYTES);
+    is_short && std::fs::read(path).is_ok_and(|bytes| is_begun(&bytes)) && std::fs::remove_file(path).is_ok()
+}
+
+/// Whether the state is on a server, by the text of its configuration.
+pub(crate) fn is_on_server(config: &StateConfig) -> bool {
+    let names = needed_extensions(&[&config.file.expanded.text]);
+    names.contains(&"quack") || names.contains(&"postgres_scanner")
 }
 
 /// A new session with the state; what is in it is not looked at. A server that does not answer is given up.
 pub(crate) fn connect(config: &StateConfig) -> Result<Box<dyn Backend>, StateError> {
-    let names = needed_extensions(&[&config.file.expanded.text]);
-    if !names.contains(&"quack") && !names.contains(&"postgres_scanner") {
+    if !is_on_server(config) {
         return attach(config);
     }
     let (answer, answers) = channel();
@@ -143,7 +167,7 @@ fn attach(config: &StateConfig) -> Result<Box<dyn Backend>, StateError> {
     match kind.as_str() {
         "duckdb" => Ok(Box::new(File::new(instance).map_err(local)?)),
         "postgres" => {
-            connection.execute("USE state").map_err(|error| server_error(&error))?;
+            connection.execute("USE state").map_err(|error| no_schema(&error))?;
             let schema = connection.query_value("SELECT current_schema()").map_err(|error| server_error(&error))?;
             let schema = schema.into_text().unwrap_or_else(|| "public".into());
             connection.execute("USE memory").map_err(local)?;
@@ -163,7 +187,7 @@ fn attach(config: &StateConfig) -> Result<Box<dyn Backend>, StateError> {
             Ok(Box::new(Quack::new(Remote::new(instance, config.answer_wait).map_err(local)?)))
         }
         other => Err(StateError::Catalog {
-            message: format!("config/state.sql attaches {other}, which cannot hold the state"),
+            message: format!("{} attaches {other}, which cannot hold the state", config.file.name),
             help: "attach a DuckDB file, PostgreSQL (TYPE postgres) or a Quack server (TYPE quack)".into(),
         }),
     }
@@ -200,6 +224,16 @@ fn speaks_english(locale: &str) -> bool {
         || locale.starts_with("en")
 }
 
+fn no_schema(error: &EngineError) -> StateError {
+    if !error.cleaned().contains("No catalog + schema") {
+        return server_error(error);
+    }
+    StateError::Catalog {
+        message: "the database has no schema of the name that SCHEMA gives".into(),
+        help: "create it there: CREATE SCHEMA … AUTHORIZATION <user of the state>".into(),
+    }
+}
+
 /// What a server answered while its state was being looked at.
 fn server_error(error: &EngineError) -> StateError {
     match Failure::of(error, "") {
@@ -221,8 +255,8 @@ fn no_database() -> StateError {
 }
 
 /// The type of the database attached as `state`, which must be the only one.
-fn check_attached(connection: &Connection) -> Result<String, StateError> {
-    let sql = "SELECT database_name, type, readonly FROM duckdb_databases() \
+fn check_attached(connection: &Connection, file: &str) -> Result<String, StateError> {
+    let sql = "SELECT database_name, type, readonly, coalesce(path, '') FROM duckdb_databases() \
                WHERE NOT internal AND database_name <> 'memory' ORDER BY database_name";
     let rows: Vec<_> = connection.query(sql).map_err(local)?.into_values().collect();
     let names: Vec<String> = rows.iter().filter_map(|row| row[0].as_text().map(str::to_owned)).collect();
@@ -232,20 +266,24 @@ fn check_attached(connection: &Connection) -> Result<String, StateError> {
     };
     match &names[..] {
         [name] if name == "state" => {}
-        [] => return Err(attached("config/state.sql attaches nothing".into())),
-        [name] => return Err(attached(format!("config/state.sql attaches `{name}`, the alias must be `state`"))),
+        [] => return Err(attached(format!("{file} attaches nothing"))),
+        [name] => return Err(attached(format!("{file} attaches `{name}`, the alias must be `state`"))),
         _ => {
             let names = names.join(", ");
-            return Err(attached(format!("config/state.sql must attach one catalog, it attaches: {names}")));
+            return Err(attached(format!("{file} must attach one catalog, it attaches: {names}")));
         }
     }
     if rows[0][2].as_bool() == Some(true) {
         return Err(StateError::Catalog {
-            message: "config/state.sql attaches the state read-only".into(),
+            message: format!("{file} attaches the state read-only"),
             help: "take READ_ONLY out, and check that the file and its folder can be written".into(),
         });
     }
-    Ok(rows[0][1].as_text().unwrap_or_default().to_owned())
+    let kind = rows[0][1].as_text().unwrap_or_default().to_owned();
+    if kind == "duckdb" && matches!(rows[0][3].as_text(), Some("" | ":memory:")) {
+        return Err(attached(format!("{file} attaches a database in memory, which is gone with the process")));
+    }
+    Ok(kind)
 }
 
 /// The user's words for what a statement of `state.sql` answered.
@@ -276,6 +314,14 @@ fn refused(file: &ConfigFile, failure: ConfigFailure<EngineError>) -> StateError
             "add (ENCRYPTION_KEY '${ONDATRA_STATE_KEY}') to the ATTACH: the file is encrypted".into()
         }
         () if message.contains("Authentication failed") => "use the token with which the server was started".into(),
+        () if message.contains("connect to Postgres") || message.contains("connection info string") => {
+            "check user, password and database in the ATTACH; quote a value with blanks: password='…', with \\' and \\\\ inside"
+                .into()
+        }
+        () if message.contains("not a valid DuckDB database file") => {
+            "it is another kind of file, or damaged: put a copy back, or move it away and run again to begin an empty state"
+                .into()
+        }
         () if error.is_statement_fault() => format!("correct the statement in {}", place.file().display()),
         () => types::Diagnose::help(&error),
     };
@@ -289,12 +335,15 @@ fn holder(message: &str) -> Option<String> {
 }
 
 /// A refusal of commands that need a state file.
-pub(crate) fn needs_file(code: Code, command: &str) -> StateError {
-    StateError::refused(
-        code,
-        format!("`ondatrasql state {command}` needs a state in a DuckDB file"),
-        "a server's own tools do this for PostgreSQL and Quack; see docs/state.md",
-    )
+pub(crate) fn check_is_file(config: &StateConfig, code: Code, command: &str) -> Result<(), StateError> {
+    if !is_on_server(config) {
+        return Ok(());
+    }
+    let help = format!(
+        "where the file itself is attached, in the project that serves it, run `ondatrasql state {command}`; \
+         PostgreSQL has its own means"
+    );
+    Err(StateError::refused(code, format!("`ondatrasql state {command}` needs a state in a DuckDB file"), help))
 }
 
 #[cfg(test)]

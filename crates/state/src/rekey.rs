@@ -5,6 +5,8 @@
 //! the two is the file's, and finishes what was begun.
 
 use std::fs::{self, File as FsFile};
+use std::io::ErrorKind;
+use std::os::unix::fs::{MetadataExt, chown};
 use std::path::{Path, PathBuf};
 
 use engine::Connection;
@@ -12,7 +14,7 @@ use project::{DotEnv, Environment, draw_state_key};
 use types::{Code, literal, quote};
 
 use crate::migrations::migrate;
-use crate::open::{StateConfig, needs_file, session};
+use crate::open::{StateConfig, check_is_file, session};
 use crate::sql_store::{count, local};
 use crate::{StateError, backend};
 
@@ -30,11 +32,9 @@ pub struct Rekeyed {
 /// Encrypts the state file with a new key. `root` is the project's folder, which holds `.env`.
 pub fn rekey(root: &Path, config: &StateConfig, environment: &Environment) -> Result<Rekeyed, StateError> {
     // Holding the old file keeps every other process out until the new one is in its place.
-    let (instance, kind) = session(config, &[])?;
-    if kind != "duckdb" {
-        return Err(needs_file(Code::StateRekey, "rekey"));
-    }
+    check_is_file(config, Code::StateRekey, "rekey")?;
     let variable = key_variable(config)?;
+    let (instance, _) = session(config, &[])?;
     let dotenv = DotEnv::read(root)?;
     if environment.is_of_process(&variable) || dotenv.get(&variable).as_deref() != environment.get(&variable) {
         return Err(StateError::refused(
@@ -51,10 +51,15 @@ pub fn rekey(root: &Path, config: &StateConfig, environment: &Environment) -> Re
     let connection = &instance.connection;
     let path = file_path(connection)?;
     let (key, new_path) = (draw_state_key()?, beside(&path));
-    let rows = write_copy(connection, &new_path, &key)?;
-    let mode = fs::metadata(&path).map_err(|error| StateError::file("look at", &path, &error))?.permissions();
-    fs::set_permissions(&new_path, mode).map_err(|error| StateError::file("write", &new_path, &error))?;
-    sync(&new_path)?;
+    let written = write_copy(connection, &new_path, &key).and_then(|rows| {
+        keep_owner(&path, &new_path)?;
+        sync(&new_path)?;
+        Ok(rows)
+    });
+    let rows = written.inspect_err(|_| {
+        // The first error is the one that tells.
+        let _ = remove_leftovers(&new_path);
+    })?;
 
     BothKeys::note(dotenv, &variable, key)?.replace_file(&new_path, &path)?.settle()?;
     drop(instance);
@@ -71,26 +76,37 @@ pub fn finish_rekey(
     let config = config_with(environment)?;
     let Ok(variable) = key_variable(&config) else { return Ok(None) };
     let next = next_of(&variable);
-    let mut dotenv = DotEnv::read(root)?;
-    let Some(next_key) = dotenv.get(&next) else { return Ok(None) };
-    // By the keys of the file itself: what the process has may be any key, and goes with it.
-    let mut opens = |key: &str| match session(&config_with(&environment.with(&variable, key))?, &[]) {
-        Ok(_) => Ok(true),
-        Err(StateError::WrongKey { .. }) => Ok(false),
-        Err(error) => Err(error),
-    };
-    let is_old = dotenv.get(&variable).map_or(Ok(false), |key| opens(&key))?;
-    if !is_old && !opens(&next_key)? {
-        // Neither is the file's: nothing is changed, and whoever opens it is told.
-        return Ok(None);
+    loop {
+        let dotenv = DotEnv::read(root)?;
+        let Some(next_key) = dotenv.get(&next) else { return Ok(None) };
+        let key = dotenv.get(&variable);
+        // By the keys of the file itself: what the process has may be any key, and goes with it.
+        let mut open = |key: &str| match session(&config_with(&environment.with(&variable, key))?, &[]) {
+            Ok((instance, _)) => Ok(Some(instance)),
+            Err(StateError::WrongKey { .. }) => Ok(None),
+            Err(error) => Err(error),
+        };
+        let with_old = key.as_deref().map_or(Ok(None), &mut open)?;
+        let is_old = with_old.is_some();
+        // Held until `.env` is written: whoever holds the file is the only one who changes its key.
+        let holding = if is_old { with_old } else { open(&next_key)? };
+        let mut now = DotEnv::read(root)?;
+        if !now.is_same(&dotenv) {
+            // Another process was at it while this one waited for the file.
+            continue;
+        }
+        if holding.is_none() {
+            // Neither is the file's: nothing is changed, and whoever opens it is told.
+            return Ok(None);
+        }
+        if !is_old {
+            now.set(&variable, &next_key);
+        }
+        now.remove(&next);
+        now.write()?;
+        let is_shadowed = environment.is_of_process(&variable);
+        return Ok((!is_old && !is_shadowed).then(|| environment.with(&variable, &next_key)));
     }
-    if !is_old {
-        dotenv.set(&variable, &next_key);
-    }
-    dotenv.remove(&next);
-    dotenv.write()?;
-    let is_shadowed = environment.is_of_process(&variable);
-    Ok((!is_old && !is_shadowed).then(|| environment.with(&variable, &next_key)))
 }
 
 /// `.env` holds the old key and the next one: only now may the file be replaced.
@@ -156,28 +172,55 @@ fn beside(path: &Path) -> PathBuf {
 
 /// Writes all of the state into a new file, and compares the two row by row.
 fn write_copy(connection: &Connection, path: &Path, key: &str) -> Result<u64, StateError> {
-    for leftover in [path.to_owned(), PathBuf::from(format!("{}.wal", path.display()))] {
-        match fs::remove_file(&leftover) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(StateError::file("remove", leftover, &error));
-            }
-            _ => {}
-        }
-    }
+    remove_leftovers(path)?;
+    // The line of the configuration may name the cipher: the new file has the same one.
+    let cipher = "SELECT cipher FROM duckdb_databases() WHERE database_name = 'state'";
+    let cipher = connection.query_value(cipher).map_err(local)?.into_text();
+    let cipher = cipher.map_or_else(String::new, |cipher| format!(", ENCRYPTION_CIPHER {}", literal(&cipher)));
     let attach = format!(
-        "ATTACH {} AS rekeyed (ENCRYPTION_KEY {}); CHECKPOINT state; COPY FROM DATABASE state TO rekeyed",
+        "ATTACH {} AS rekeyed (ENCRYPTION_KEY {}{cipher}); CHECKPOINT state; COPY FROM DATABASE state TO rekeyed",
         literal(&path.display().to_string()),
         literal(key)
     );
     let write = |sql: &str| connection.execute(sql).map_err(|error| StateError::Write { message: error.cleaned() });
     write(&attach)?;
-    let tables = "SELECT table_name FROM duckdb_tables() WHERE database_name = 'state' ORDER BY table_name";
+    let tables = "SELECT table_name FROM duckdb_tables() WHERE database_name = 'state' AND schema_name = 'main' \
+                  ORDER BY table_name";
     let mut rows = 0;
     for table in connection.query(tables).map_err(local)?.into_values() {
-        rows += compare(connection, table[0].as_text().unwrap_or_default())?;
+        let table = table[0].as_text().unwrap_or_default();
+        let compared = compare(connection, table)?;
+        // Only of use to us.
+        rows += if table == "schema_version" { 0 } else { compared };
     }
     write("CHECKPOINT rekeyed; DETACH rekeyed")?;
     Ok(rows)
+}
+
+/// Removes what a rotation that did not come to its end left.
+fn remove_leftovers(path: &Path) -> Result<(), StateError> {
+    for leftover in [path.to_owned(), PathBuf::from(format!("{}.wal", path.display()))] {
+        match fs::remove_file(&leftover) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(StateError::file("remove", leftover, &error));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Gives the new file mode and owner of the old one: who may open the state does not change with its key.
+fn keep_owner(old: &Path, new: &Path) -> Result<(), StateError> {
+    let give = || {
+        let (old, made) = (fs::metadata(old)?, fs::metadata(new)?);
+        fs::set_permissions(new, old.permissions())?;
+        if (old.uid(), old.gid()) == (made.uid(), made.gid()) {
+            return Ok(());
+        }
+        chown(new, Some(old.uid()), Some(old.gid()))
+    };
+    give().map_err(|error| StateError::file("give owner and mode of the old file to", new, &error))
 }
 
 fn compare(connection: &Connection, table: &str) -> Result<u64, StateError> {

@@ -1,17 +1,20 @@
 //! `state serve`: the state file for several workers, over Quack.
 
+use std::net::{IpAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 use engine::Connection;
 use types::{Code, literal};
 
 use crate::migrations::migrate;
-use crate::open::{StateConfig, needs_file, session};
+use crate::open::{StateConfig, check_is_file, session};
 use crate::sql_store::local;
 use crate::{StateError, backend};
 
 /// Shortest token that a server takes.
 const TOKEN_CHARS_MIN: usize = 16;
+/// How long somebody who listens may take to be noticed.
+const PROBE: Duration = Duration::from_secs(1);
 /// Pause between two looks at whether to stop.
 const STOP_PAUSE: Duration = Duration::from_millis(100);
 
@@ -42,12 +45,11 @@ pub fn serve(
     started: impl FnOnce(&Served),
     is_stopped: impl Fn() -> bool,
 ) -> Result<(), StateError> {
+    check_is_file(config, Code::StateServe, "serve")?;
     check_token(options)?;
     let (host, port) = address(&options.listen)?;
-    let (instance, kind) = session(config, &["quack"])?;
-    if kind != "duckdb" {
-        return Err(needs_file(Code::StateServe, "serve"));
-    }
+    check_is_free(&options.listen)?;
+    let (instance, _) = session(config, &["quack"])?;
     let mut file = backend::File::new(instance).map_err(local)?;
     migrate(&mut file)?;
     let instance = file.into_instance();
@@ -62,13 +64,7 @@ pub fn serve(
         literal(&options.token),
         if is_public { ", allow_other_hostname => true" } else { "" }
     );
-    connection.execute(&call).map_err(|error| {
-        StateError::refused(
-            Code::StateServe,
-            format!("listen on {}: {}", options.listen, error.cleaned()),
-            "choose another port with --listen localhost:PORT",
-        )
-    })?;
+    connection.execute(&call).map_err(|error| cannot_listen(&options.listen, &error.cleaned()))?;
     connection.execute("SET lock_configuration = true").map_err(local)?;
     let shown = if host == "0.0.0.0" || host == "[::]" { machine() } else { host.to_owned() };
     // Clients speak TLS to other machines unless they are told that this server does not.
@@ -85,6 +81,23 @@ pub fn serve(
         std::thread::sleep(STOP_PAUSE);
     }
     stop(connection, &uri)
+}
+
+/// An error if somebody listens there already: the engine's server would share the port with another of its kind, and
+/// workers would come to one of the two by chance.
+fn check_is_free(listen: &str) -> Result<(), StateError> {
+    // Where a server was killed the port cannot be bound for a while, by us: only its engine shares it with the dead.
+    let addresses = listen.replace("0.0.0.0", "127.0.0.1").replace("[::]", "[::1]").to_socket_addrs();
+    let mut addresses = addresses.map_err(|error| cannot_listen(listen, &error.to_string()))?;
+    if addresses.any(|address| TcpStream::connect_timeout(&address, PROBE).is_ok()) {
+        return Err(cannot_listen(listen, "another server listens there"));
+    }
+    Ok(())
+}
+
+fn cannot_listen(listen: &str, cause: &str) -> StateError {
+    let help = "choose another port with --listen localhost:PORT";
+    StateError::refused(Code::StateServe, format!("listen on {listen}: {cause}"), help)
 }
 
 fn stop(connection: &Connection, uri: &str) -> Result<(), StateError> {
@@ -112,7 +125,8 @@ fn check_token(options: &ServeOptions) -> Result<(), StateError> {
 
 /// Host and port of `host:port`.
 fn address(listen: &str) -> Result<(&str, u16), StateError> {
-    let parts = listen.rsplit_once(':').filter(|(host, _)| !host.is_empty() && !host.contains(['\'', '/', ' ']));
+    let is_host = |host: &str| !host.is_empty() && !host.contains(['\'', '/', ' ', '*']);
+    let parts = listen.rsplit_once(':').filter(|(host, _)| is_host(host));
     parts.and_then(|(host, port)| Some((host, port.parse().ok().filter(|&port| port > 0)?))).ok_or_else(|| {
         StateError::refused(
             Code::StateServe,
@@ -122,6 +136,11 @@ fn address(listen: &str) -> Result<(&str, u16), StateError> {
     })
 }
 
+/// An error unless `listen` is `host:port`.
+pub fn check_address(listen: &str) -> Result<(), StateError> {
+    address(listen).map(drop)
+}
+
 /// This machine's name.
 fn machine() -> String {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
@@ -129,7 +148,8 @@ fn machine() -> String {
 }
 
 fn is_local(host: &str) -> bool {
-    matches!(host, "localhost" | "127.0.0.1" | "[::1]")
+    let address = host.trim_matches(['[', ']']);
+    host.eq_ignore_ascii_case("localhost") || address.parse().is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
 #[cfg(test)]
@@ -140,9 +160,10 @@ mod tests {
     fn addresses_are_host_and_port() {
         assert_eq!(address("localhost:9494").unwrap(), ("localhost", 9494));
         assert_eq!(address("[::1]:1").unwrap(), ("[::1]", 1));
-        for wrong in ["localhost", ":9494", "localhost:0", "localhost:x", "a b:1", "localhost:99999", ""] {
+        for wrong in ["localhost", ":9494", "localhost:0", "localhost:x", "a b:1", "localhost:99999", "", "*:9494"] {
             assert!(address(wrong).is_err(), "{wrong}");
         }
-        assert!(is_local("localhost") && !is_local("0.0.0.0"));
+        assert!(["localhost", "LOCALHOST", "127.0.0.2", "[::1]"].into_iter().all(is_local));
+        assert!(!is_local("0.0.0.0") && !is_local("example.com"));
     }
 }

@@ -6,7 +6,8 @@
 --   State in      Processes                 Encrypted by
 --   DuckDB file   one                       ENCRYPTION_KEY (the default)
 --   PostgreSQL    many, on many machines    the server
---   Quack         many, on many machines    the server (a DuckDB server)
+--   Quack         many; other machines      the server's file
+--                 through a tunnel or proxy
 --
 -- Another line is another state, and an empty one. To take everything along, write
 -- the new line into a file of its own first: ondatrasql state copy --to FILE.sql

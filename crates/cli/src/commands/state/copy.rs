@@ -11,14 +11,17 @@ use crate::error::CliError;
 use crate::ui::Ui;
 
 pub(crate) fn copy(args: &StateCopyArgs, ui: &Ui) -> Result<ExitCode, CliError> {
-    let setup = Setup::read(args.wait.state_wait, ui)?;
-    let invocation = &setup.invocation;
-    if let Ok(sql) = std::fs::read_to_string(invocation.cwd.join(&args.to)) {
-        ui.redactor().add_sql(&sql, &invocation.environment);
-    }
-    let file = read_state_file(&invocation.root, &invocation.cwd.join(&args.to), &invocation.environment)?;
-    let target = config(invocation, file, setup.config.lock_wait, setup.config.lease);
-    let copied = state::copy(&mut setup.open()?, target, worker()?)?;
+    let copied = Setup::with(args.wait.state_wait, ui, |setup| {
+        let invocation = &setup.invocation;
+        let from_here = invocation.cwd.join(&args.to);
+        let path = if from_here.exists() { from_here } else { invocation.root.join(&args.to) };
+        if let Ok(sql) = std::fs::read_to_string(&path) {
+            ui.redactor().add_sql(&sql, &invocation.environment);
+        }
+        let file = read_state_file(&invocation.root, &path, &invocation.environment)?;
+        let target = config(invocation, file, setup.config.lock_wait, setup.config.lease);
+        state::copy(&mut setup.open()?, target, worker()?)
+    })?;
     let rows: u64 = copied.tables.iter().map(|table| table.rows).sum();
     if ui.json {
         let tables: Vec<Value> =
@@ -33,5 +36,6 @@ pub(crate) fn copy(args: &StateCopyArgs, ui: &Ui) -> Result<ExitCode, CliError> 
     }
     ui.line(&format!("Copied {rows} rows: {} → {}", copied.from.name(), copied.to.name()));
     ui.line(&format!("To use it, put the ATTACH of {} into config/state.sql", args.to.display()));
+    ui.check_lines()?;
     Ok(ExitCode::SUCCESS)
 }

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use project::{ConfigFile, Environment, check_state_key};
-use state::{SqlStore, StateConfig, StateError, WorkerId, finish_rekey};
+use state::{LEASE, SqlStore, StateConfig, StateError, WorkerId, finish_rekey};
 
 use crate::args::StateCommand;
 use crate::error::CliError;
@@ -53,6 +53,23 @@ impl Setup {
         Ok(Self { invocation, config })
     }
 
+    /// Reads the configuration and works with the state; once more if its key was replaced while the file was waited
+    /// for.
+    fn with<T>(wait: Duration, ui: &Ui, mut work: impl FnMut(&Self) -> Result<T, StateError>) -> Result<T, CliError> {
+        let mut setup = Self::read(wait, ui)?;
+        loop {
+            let worked = work(&setup);
+            if !matches!(worked, Err(StateError::WrongKey { .. })) {
+                return Ok(worked?);
+            }
+            let fresh = Self::read(wait, ui)?;
+            if fresh.config.file.expanded.text == setup.config.file.expanded.text {
+                return Ok(worked?);
+            }
+            setup = fresh;
+        }
+    }
+
     fn open(&self) -> Result<SqlStore, StateError> {
         state::open(self.config.clone(), worker()?)
     }
@@ -69,7 +86,7 @@ fn worker() -> Result<WorkerId, StateError> {
 /// The lease of chapter 04 §7: `ONDATRA_LEASE` in seconds, 60 without it.
 fn lease(environment: &Environment) -> Result<Duration, CliError> {
     let Some(text) = environment.get("ONDATRA_LEASE").filter(|text| !text.is_empty()) else {
-        return Ok(Duration::from_mins(1));
+        return Ok(LEASE);
     };
     let seconds = text.trim().parse().ok().filter(|&seconds| seconds >= LEASE_SECONDS_MIN);
     seconds.map(Duration::from_secs).ok_or_else(|| {

@@ -10,8 +10,9 @@ use crate::error::CliError;
 use crate::ui::Ui;
 
 pub(crate) fn rekey(args: &StateWait, ui: &Ui) -> Result<ExitCode, CliError> {
-    let Setup { invocation, config } = Setup::read(args.state_wait, ui)?;
-    let done = state::rekey(&invocation.root, &config, &invocation.environment)?;
+    let done = Setup::with(args.state_wait, ui, |setup| {
+        state::rekey(&setup.invocation.root, &setup.config, &setup.invocation.environment)
+    })?;
     if ui.json {
         let path = done.path.display().to_string();
         let document = json!({"schema_version": 1, "path": path, "variable": done.variable, "rows": done.rows,
@@ -24,5 +25,6 @@ pub(crate) fn rekey(args: &StateWait, ui: &Ui) -> Result<ExitCode, CliError> {
             done.variable
         ));
     }
+    ui.check_lines()?;
     Ok(ExitCode::SUCCESS)
 }

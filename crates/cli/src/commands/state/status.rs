@@ -12,7 +12,7 @@ use crate::output::{TextTable, markdown};
 use crate::ui::Ui;
 
 pub(crate) fn status(args: &StateWait, ui: &Ui) -> Result<ExitCode, CliError> {
-    let status = Setup::read(args.state_wait, ui)?.open()?.status()?;
+    let status = Setup::with(args.state_wait, ui, |setup| setup.open()?.status())?;
     ui.result(&if ui.json { document(&status).to_string() } else { text(&status) })?;
     Ok(ExitCode::SUCCESS)
 }

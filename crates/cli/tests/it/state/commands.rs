@@ -245,11 +245,120 @@ fn a_server_needs_a_real_token_and_a_real_address() {
     assert!(serve("", "localhost:9494").contains("the token is empty: MY_TOKEN is not defined"));
     let short = serve("fifteen-letters", "localhost:9494");
     assert!(short.contains("has 15 characters") && !short.contains("fifteen-letters"), "{short}");
-    assert!(serve("0123456789abcdef", "localhost").contains("is not host:port"));
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     assert!(serve("0123456789abcdef", &address).contains(&format!("listen on {address}")));
     assert!(!project.root().join("state.duckdb.wal").exists());
+}
+
+#[test]
+fn a_port_is_served_once() {
+    let fixture = fixture(BackendKind::Quack);
+    let line = fs::read_to_string(fixture.project.root().join("config/state.sql")).unwrap();
+    let address = line.split("quack:").nth(1).unwrap().split('\'').next().unwrap().to_owned();
+    let other = project();
+    let args = ["state", "serve", "--listen", &address];
+    let output = other.command(&args).env("ONDATRA_QUACK_TOKEN", "0123456789abcdef").output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains(&format!("listen on {address}")) && error.contains("STATE-013"), "{error}");
+}
+
+#[test]
+fn wrong_words_of_serve_are_wrong_invocations() {
+    let project = project();
+    for args in [["--listen", "localhost"], ["--listen", "*:9494"], ["--token-env", ""], ["--token-env", "A B"]] {
+        project.run(&[&["state", "serve"][..], &args].concat()).failure(2);
+    }
+    project.run(&["state", "status", "--state-wait", &"18446744073709551615ms".repeat(1001)]).failure(2);
+}
+
+#[test]
+fn commands_of_files_refuse_servers_without_asking_them() {
+    let project = project();
+    // Somebody who accepts and never answers.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = silent.local_addr().unwrap().port();
+    let line = format!("ATTACH 'quack:localhost:{port}' AS state (TYPE quack, TOKEN 'aaaaaaaaaaaaaaaaaaaaaa');");
+    project.write("config/state.sql", &line);
+    for command in ["rekey", "serve"] {
+        let error = project.run(&["state", command]).failure(1).stderr;
+        assert!(error.contains("needs a state in a DuckDB file"), "{error}");
+    }
+}
+
+#[test]
+fn a_file_whose_making_was_cut_short_is_made_anew() {
+    let project = project();
+    project.run(&["state", "status"]).success();
+    let state = project.root().join("state.duckdb");
+    let whole = fs::read(&state).unwrap();
+    for length in [0, 4096, 8192] {
+        fs::write(&state, &whole[..length]).unwrap();
+        project.run(&["state", "status"]).success();
+    }
+    // What is something else stays.
+    fs::write(&state, "my notes").unwrap();
+    let error = project.run(&["state", "status"]).failure(1).stderr;
+    assert!(error.contains("move it away"), "{error}");
+    assert_eq!(fs::read_to_string(&state).unwrap(), "my notes");
+}
+
+#[test]
+fn tables_of_somebody_else_are_left_alone() {
+    for (sql, table) in [
+        ("CREATE TABLE schema_version (version INTEGER, description TEXT)", "schema_version"),
+        ("CREATE TABLE schema_version (version INTEGER)", "schema_version"),
+        ("CREATE TABLE schema_version (version INTEGER); INSERT INTO schema_version VALUES (2)", "schema_version"),
+        ("CREATE TABLE tokens (id INTEGER)", "tokens"),
+    ] {
+        let fixture = fixture(BackendKind::Postgres);
+        let postgres = fixture.postgres.as_ref().unwrap();
+        postgres.sql("state", sql);
+        let error = fixture.project.run(&["state", "status"]).failure(1).stderr;
+        assert!(error.contains(&format!("a table `{table}` that is not the state's")), "{error}");
+        let tables = postgres.sql("state", "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'");
+        assert_eq!(tables.trim(), "1");
+    }
+}
+
+#[test]
+fn a_server_that_isolates_too_weakly_or_speaks_otherwise_is_refused() {
+    let fixture = fixture(BackendKind::Postgres);
+    let line = fs::read_to_string(fixture.project.root().join("config/state.sql")).unwrap();
+    let weak = line.replace("TYPE postgres", "TYPE postgres, ISOLATION_LEVEL 'READ COMMITTED'");
+    fixture.project.write("config/state.sql", &weak);
+    let error = fixture.project.run(&["state", "status"]).failure(1).stderr;
+    assert!(error.contains("ISOLATION_LEVEL") && error.contains("STATE-002"), "{error}");
+    fixture.project.write("config/state.sql", &line.replace("TYPE postgres", "TYPE postgres, SCHEMA 'nope'"));
+    let error = fixture.project.run(&["state", "status"]).failure(1).stderr;
+    assert!(error.contains("no schema of the name") && error.contains("STATE-002"), "{error}");
+}
+
+#[test]
+fn the_cipher_stays_when_the_key_is_replaced() {
+    let project = project();
+    let line = "ATTACH 'ctr.duckdb' AS state (ENCRYPTION_KEY '${ONDATRA_STATE_KEY}', ENCRYPTION_CIPHER 'CTR');";
+    project.write("config/state.sql", line);
+    project.run(&["state", "status"]).success();
+    assert!(project.run(&["state", "rekey"]).success().stdout.contains("0 rows compared"));
+    assert!(project.run(&["state", "status"]).success().stdout.contains("CTR"));
+}
+
+#[test]
+fn whoever_waited_for_a_rotation_goes_on_with_the_new_key() {
+    let fixture = fixture(BackendKind::File);
+    fill(&fixture);
+    let processes: Vec<_> = (0..6)
+        .map(|at| {
+            let command = if at % 2 == 0 { "rekey" } else { "status" };
+            fixture.project.command(&["state", command]).spawn().unwrap()
+        })
+        .collect();
+    for process in processes {
+        let output = process.wait_with_output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+    }
+    assert_eq!(fixture.open("w").token("crm").unwrap().unwrap().refresh_token, SECRET);
 }
 
 #[test]
@@ -259,6 +368,8 @@ fn what_is_wrong_with_the_configuration_is_said() {
         ("SELECT 1;", "attaches nothing", "STATE-002"),
         ("ATTACH ':memory:' AS other;", "the alias must be `state`", "STATE-002"),
         ("ATTACH 'a.duckdb' AS state; ATTACH 'b.duckdb' AS b;", "must attach one catalog", "STATE-002"),
+        ("ATTACH ':memory:' AS state;", "attaches a database in memory", "STATE-002"),
+        ("ATTACH '.env' AS state;", "not a valid DuckDB database file", "STATE-001"),
         ("ATTACH 'none.duckdb' AS state (READ_ONLY);", "none.duckdb", "STATE-001"),
         ("ATTACH 'a.duckdb' AS state (READ_ONLY);", "read-only", "STATE-002"),
         ("BEGIN; ATTACH 'c.duckdb' AS state;", "transactions are the runtime's", "STATE-001"),
