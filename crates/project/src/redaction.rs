@@ -52,7 +52,9 @@ impl Redactor {
         for name in variable_names(sql) {
             self.add_all(secret_of(&name, environment.get(&name).unwrap_or_default()));
         }
-        written_secrets(sql).iter().for_each(|literal| self.add_secret(literal));
+        for literal in written_secrets(sql) {
+            self.add_secret(&literal);
+        }
     }
 
     /// Adds a value that a run learned, like a token.
