@@ -147,6 +147,18 @@ fn an_unknown_function_is_the_only_finding() {
 }
 
 #[test]
+fn who_calls_a_broken_lib_is_not_told_that_it_is_missing() {
+    check_all(&[
+        ("SELECT id::INT AS id FROM (SELECT * FROM broken('x')) AS s", &[]),
+        ("SELECT id::INT AS id FROM typo((SELECT max(a) FROM Broken()))", &[]),
+        (
+            "SELECT id FROM crm('x') JOIN broken() ON true",
+            &["strict_fetch.cast_required", "strict_fetch.alias_required", "strict_fetch.multiple_lib_calls"],
+        ),
+    ]);
+}
+
+#[test]
 fn every_column_is_cast_and_named() {
     check(&[
         ("SELECT ^* FROM api('x')", "strict_fetch.cast_required", "SELECT * is not allowed"),

@@ -22,6 +22,11 @@ pub struct LibFacts {
 }
 
 impl LibFacts {
+    /// Whether it fetches, as far as is known.
+    pub(crate) fn may_fetch(&self) -> bool {
+        self.can_fetch || self.is_broken
+    }
+
     /// The declared name of a parameter: as written, else the only one that differs just by case.
     pub(crate) fn parameter(&self, written: &str) -> Option<&str> {
         let exact = self.args.iter().find(|arg| *arg == written);

@@ -35,7 +35,7 @@ pub(super) fn read<'a>(
 ) -> Result<Option<Call<'a>>, FetchFinding> {
     let operands = from.map_or_else(Vec::new, operands);
     let call = match (first_call(&operands, libs, words), operands.iter().find(|node| table_function(node).is_some())) {
-        (Some(call), _) if call.lib.can_fetch || call.lib.is_broken => Some(call),
+        (Some(call), _) if call.lib.may_fetch() => Some(call),
         (Some(call), _) => return Err(push_only(&call)),
         (None, Some(node)) => return Err(unknown(node, libs, words)),
         (None, None) => {
@@ -90,7 +90,7 @@ fn first_call<'a>(operands: &[&'a Value], libs: &'a [LibFacts], words: &Words<'_
         let name = words.function_name(offset, text(function, "function_name")?);
         Some(Call { table, function, name, offset, lib })
     });
-    calls.min_by_key(|call| !call.lib.can_fetch)
+    calls.min_by_key(|call| !call.lib.may_fetch())
 }
 
 fn push_only(call: &Call<'_>) -> FetchFinding {
@@ -113,7 +113,7 @@ fn unknown(node: &Value, libs: &[LibFacts], words: &Words<'_>) -> FetchFinding {
         let help = format!("lib functions have no schema: write `{name}(…)` for `lib/{name}.star`");
         return FetchFinding::new(UNKNOWN_LIB, offset, message, &help);
     }
-    let fetching = libs.iter().filter(|lib| lib.can_fetch || lib.is_broken).map(|lib| lib.name.as_str());
+    let fetching = libs.iter().filter(|lib| lib.may_fetch()).map(|lib| lib.name.as_str());
     let help = match closest(&name, fetching) {
         Some(other) => format!("did you mean \"{other}\"?"),
         None => "see which files `lib/` holds".to_owned(),

@@ -22,7 +22,7 @@ pub use calls::{LibCall, lib_calls};
 pub use declared_type::DeclaredType;
 pub use facts::LibFacts;
 pub use finding::FetchFinding;
-use finding::{NO_LIB_CALL, OTHER};
+use finding::{NO_LIB_CALL, OTHER, UNKNOWN_LIB};
 use places::Words;
 
 /// What a model that fetches asks for.
@@ -67,41 +67,56 @@ pub struct FetchColumn {
 ///
 /// Errors are all broken rules, by their place; an unknown function is the only one. LIMIT and OFFSET are among
 /// them, for models that fetch need no other check of these. Nothing is said of a broken lib's parameters, and
-/// the query then has no arguments.
+/// the query then has no arguments. Where a broken lib is called in a wrong place and nothing else is wrong, there
+/// are no findings: its own is enough.
 pub fn read_fetch_query(
     tree: &SyntaxTree,
     sql: &str,
     kind: Kind,
     libs: &[LibFacts],
 ) -> Result<FetchQuery, Vec<FetchFinding>> {
-    let words = Words::new(sql);
     let mut findings = Vec::new();
-    let root = tree.0.pointer("/statements/0/node").unwrap_or(&Value::Null);
-    let Some(select) = clauses::unwrap(root, libs, &words, &mut findings) else {
-        let message = "no lib calls in this @fetch model: it is no SELECT";
-        findings.push(FetchFinding::new(
-            NO_LIB_CALL,
-            None,
-            message,
-            "write `SELECT <col>::TYPE AS alias FROM api('x')`",
-        ));
-        return Err(findings);
-    };
-    let call = from::read(select.get("from_table"), libs, &words, &mut findings).map_err(|unknown| vec![unknown])?;
-    clauses::select(select, &words, &mut findings);
-    let columns = columns::read(select, call.as_ref(), &mut findings);
-    let arguments = call.as_ref().map(|call| arguments::read(call, libs, &mut findings)).unwrap_or_default();
-    findings.extend(call.as_ref().and_then(|call| unsupported_kind(call, kind)));
-    match call {
-        Some(call) if findings.is_empty() => {
-            Ok(FetchQuery { function: call.name, function_offset: call.offset, arguments, columns })
-        }
-        _ => {
-            findings.sort_by_key(|finding| finding.offset.unwrap_or(usize::MAX));
-            findings.dedup();
-            Err(findings)
-        }
+    let query = read(tree, sql, kind, libs, &mut findings);
+    if let Some(query) = query.filter(|_| findings.is_empty()) {
+        return Ok(query);
     }
+    let is_broken = |name: &str| facts::find(libs, name).is_some_and(|lib| lib.is_broken);
+    if !lib_calls(tree, is_broken).is_empty() {
+        findings.retain(|finding| ![NO_LIB_CALL, UNKNOWN_LIB].contains(&finding.rule));
+    }
+    findings.sort_by_key(|finding| finding.offset.unwrap_or(usize::MAX));
+    findings.dedup();
+    Err(findings)
+}
+
+fn read(
+    tree: &SyntaxTree,
+    sql: &str,
+    kind: Kind,
+    libs: &[LibFacts],
+    findings: &mut Vec<FetchFinding>,
+) -> Option<FetchQuery> {
+    let words = Words::new(sql);
+    let root = tree.0.pointer("/statements/0/node").unwrap_or(&Value::Null);
+    let Some(select) = clauses::unwrap(root, libs, &words, findings) else {
+        let message = "no lib calls in this @fetch model: it is no SELECT";
+        let help = "write `SELECT <col>::TYPE AS alias FROM api('x')`";
+        findings.push(FetchFinding::new(NO_LIB_CALL, None, message, help));
+        return None;
+    };
+    let call = match from::read(select.get("from_table"), libs, &words, findings) {
+        Ok(call) => call,
+        Err(unknown) => {
+            *findings = vec![unknown];
+            return None;
+        }
+    };
+    clauses::select(select, &words, findings);
+    let columns = columns::read(select, call.as_ref(), findings);
+    let call = call?;
+    let arguments = arguments::read(&call, libs, findings);
+    findings.extend(unsupported_kind(&call, kind));
+    Some(FetchQuery { function: call.name, function_offset: call.offset, arguments, columns })
 }
 
 fn unsupported_kind(call: &from::Call<'_>, kind: Kind) -> Option<FetchFinding> {
