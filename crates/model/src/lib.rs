@@ -24,4 +24,4 @@ pub use lexer::{Code, TokenKind, code_words, reachable_words, split_statements, 
 pub use limits::{LimitWord, find_limit, find_limit_word};
 pub use parse::{Incremental, Model, Written, parse_model};
 pub use references::{Reference, called_functions, references};
-pub use tree::{SqlParser, SyntaxTree, TreeError};
+pub use tree::{SqlParser, SyntaxTree, TreeError, location};

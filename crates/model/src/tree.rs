@@ -64,7 +64,7 @@ pub(crate) fn text<'a>(node: &'a Value, key: &str) -> Option<&'a str> {
 }
 
 /// The byte offset of a node, where the engine gives one.
-pub(crate) fn location(node: &Value) -> Option<usize> {
+pub fn location(node: &Value) -> Option<usize> {
     // The engine writes the largest u64 where it has no location.
     node.get("query_location")
         .and_then(Value::as_u64)

@@ -4,6 +4,7 @@
 //! Boundary: pure. Trees come in as JSON, names and functions through what the caller knows of them.
 
 mod feeds;
+mod fetch;
 mod functions;
 mod index;
 mod lateral;
@@ -18,6 +19,9 @@ mod shape;
 mod terms;
 mod views;
 
+pub use fetch::{
+    DeclaredType, FetchArgument, FetchColumn, FetchFinding, FetchQuery, LibCall, LibFacts, lib_calls, read_fetch_query,
+};
 pub use functions::Functions;
 pub use lineage::{Catalog, Relation, column_lineage};
 pub use names::{LakeTable, Named, Names};

@@ -149,7 +149,7 @@ fn cast(child: &Value, type_name: &str) -> Value {
 }
 
 /// The engine writes a DOUBLE constant so that it reads it back as a DECIMAL: here it becomes a cast.
-fn keep_doubles(node: &mut Value) {
+pub(crate) fn keep_doubles(node: &mut Value) {
     let is_double = class(node) == "CONSTANT"
         && node.pointer("/value/type/id").and_then(Value::as_str) == Some("DOUBLE")
         && node.pointer("/value/is_null").and_then(Value::as_bool) != Some(true);

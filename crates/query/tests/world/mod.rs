@@ -58,6 +58,21 @@ impl World {
         SyntaxTree::from_document(&documents[0]).ok()
     }
 
+    /// The statement that a complete tree stands for.
+    pub fn statement(&self, tree: &SyntaxTree) -> String {
+        EngineParser(&self.connection).statement(tree).unwrap_or_else(|error| panic!("{error:?}"))
+    }
+
+    /// The first column of a query's rows, as text.
+    pub fn texts(&self, sql: &str) -> Vec<String> {
+        texts(&self.connection, sql)
+    }
+
+    /// Runs a statement.
+    pub fn execute(&self, sql: &str) {
+        self.connection.execute(sql).unwrap_or_else(|error| panic!("{sql}: {error:?}"));
+    }
+
     /// The names that the engine gives the query's columns.
     pub fn output(&self, sql: &str) -> Vec<String> {
         texts(&self.connection, &format!("SELECT column_name FROM (DESCRIBE {sql})"))

@@ -1,0 +1,62 @@
+//! Statements that make the engine tell what a tree alone does not: the names of declared types, the values
+//! of arguments.
+//!
+//! They are put together from nodes that the engine wrote, so that no layout of a tree has to be known for it.
+
+use model::SyntaxTree;
+use serde_json::{Value, json};
+
+use super::{FetchColumn, FetchQuery};
+use crate::nodes::visit_mut;
+use crate::rewrite::keep_doubles;
+
+impl FetchQuery {
+    /// `SELECT CAST(NULL AS TYPE), …`: a column for each column of the query, in order. `DESCRIBE` names their
+    /// types as [`DeclaredType::parse`](super::DeclaredType::parse) reads them, and as they can stand in a CAST.
+    ///
+    /// `null` is the complete tree of `SELECT NULL`; the query itself must have been read from a complete tree.
+    pub fn types_query(&self, null: &SyntaxTree) -> Option<SyntaxTree> {
+        select(null, self.columns.iter().map(|column| column.null(null)).collect::<Option<_>>()?)
+    }
+
+    /// `SELECT expression, …`: the arguments in order, to be evaluated once; `None` without any.
+    ///
+    /// `null` is the complete tree of `SELECT NULL`; the query itself must have been read from a complete tree.
+    pub fn arguments_query(&self, null: &SyntaxTree) -> Option<SyntaxTree> {
+        let values = self.arguments.iter().map(|argument| without_alias(argument.expression.clone()));
+        select(null, values.collect())
+    }
+}
+
+impl FetchColumn {
+    /// [`FetchQuery::types_query`] for this column alone: where a type does not exist, the engine refuses them all.
+    pub fn type_query(&self, null: &SyntaxTree) -> Option<SyntaxTree> {
+        select(null, vec![self.null(null)?])
+    }
+
+    /// The cast, of NULL instead of the source.
+    fn null(&self, null: &SyntaxTree) -> Option<Value> {
+        let mut cast = without_alias(self.cast.clone());
+        cast["child"] = null.0.pointer(LIST)?.get(0)?.clone();
+        Some(cast)
+    }
+}
+
+const LIST: &str = "/statements/0/node/select_list";
+
+fn without_alias(mut node: Value) -> Value {
+    if let Some(map) = node.as_object_mut() {
+        map.insert("alias".into(), json!(""));
+    }
+    node
+}
+
+fn select(template: &SyntaxTree, list: Vec<Value>) -> Option<SyntaxTree> {
+    if list.is_empty() {
+        return None;
+    }
+    let mut tree = template.0.clone();
+    *tree.pointer_mut(LIST)? = Value::Array(list);
+    visit_mut(&mut tree, &mut keep_doubles);
+    Some(SyntaxTree(tree))
+}
