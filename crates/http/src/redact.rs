@@ -20,6 +20,8 @@ const SECRET_KEYS: [&str; 10] = [
 ];
 /// An error shows this many characters of a body.
 const SHOWN_CHARACTERS: usize = 500;
+/// … and as many of a URL.
+const SHOWN_URL: usize = 1000;
 /// Enough bytes for the characters that are shown, and for what is taken out of them.
 const READ_BYTES: usize = 64 * 1024;
 
@@ -60,7 +62,11 @@ impl Redactor {
             let pairs: Vec<String> = query.split('&').map(|pair| self.pair(pair)).collect();
             shown = format!("{shown}?{}", pairs.join("&"));
         }
-        self.text(&shown)
+        let shown = self.text(&shown);
+        match shown.char_indices().nth(SHOWN_URL) {
+            Some((end, _)) => format!("{}…", &shown[..end]),
+            None => shown,
+        }
     }
 
     fn pair(&self, pair: &str) -> String {
@@ -127,6 +133,7 @@ mod tests {
         ] {
             assert_eq!(redactor().url(url), shown, "{url}");
         }
+        assert_eq!(redactor().url(&"ü".repeat(5000)).chars().count(), 1001);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod resolve;
 mod tls;
+mod trust;
 mod watch;
 
 pub(crate) use watch::{forget_reuse, was_reused};

@@ -1,6 +1,8 @@
 //! TLS by `rustls`, with own certificates where they are given. Servers are always verified.
 
+use super::trust::OwnRoots;
 use crate::{ClientTls, HttpError};
+use rustls::client::WebPkiServerVerifier;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
@@ -20,21 +22,26 @@ impl TlsConnector {
     /// [`HttpError::InvalidTls`] if the certificates cannot be used.
     pub(super) fn new(tls: Option<&ClientTls>) -> Result<Self, HttpError> {
         let invalid = |what, reason: &dyn fmt::Display| HttpError::InvalidTls { what, reason: reason.to_string() };
-        let roots = match tls.and_then(|tls| tls.ca.as_ref()) {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+            .with_safe_default_protocol_versions()
+            .map_err(|error| invalid("TLS", &error))?;
+        let builder = match tls.and_then(|tls| tls.ca.as_ref()) {
+            None => builder.with_root_certificates(RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() }),
             Some(ca) => {
+                let certificates = certificates("ca", ca)?;
                 let mut roots = RootCertStore::empty();
-                for certificate in certificates("ca", ca)? {
+                for certificate in certificates.iter().cloned() {
                     roots.add(certificate).map_err(|error| invalid("ca", &error))?;
                 }
-                roots
+                let usual = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider)
+                    .build()
+                    .map_err(|error| invalid("ca", &error))?;
+                // "Dangerous" is what `rustls` calls any verifier that is not its own.
+                let verifier = Arc::new(OwnRoots { usual, roots: certificates });
+                builder.dangerous().with_custom_certificate_verifier(verifier)
             }
-            None => RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() },
         };
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let builder = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .map_err(|error| invalid("TLS", &error))?
-            .with_root_certificates(roots);
         let config = match tls {
             None => builder.with_no_client_auth(),
             Some(tls) => {
