@@ -17,6 +17,8 @@ use ureq::{Agent, Body, SendBody};
 /// `ureq` ends a request by its timeout. Where it cannot, as while a name is looked up, it is left behind this much
 /// later.
 const GRACE: Duration = Duration::from_millis(250);
+/// No clock overflows before.
+const LONGEST: Duration = Duration::from_hours(24 * 365);
 /// A body that nobody asks for is read up to this length, so that its connection can be used again.
 const DRAINED: u64 = 64 * 1024;
 
@@ -149,7 +151,7 @@ fn send(exchange: &Exchange, timeout: Duration, freshly: bool) -> Result<Respons
     };
     *request.uri_mut() = exchange.uri.clone();
     *request.headers_mut() = exchange.headers.clone();
-    let mut config = exchange.agent.configure_request(request).timeout_global(Some(timeout));
+    let mut config = exchange.agent.configure_request(request).timeout_global(Some(timeout.min(LONGEST)));
     if freshly {
         config = config.max_idle_age(Duration::ZERO);
     }

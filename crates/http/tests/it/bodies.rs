@@ -76,7 +76,7 @@ fn a_body_over_the_bound_is_an_error_without_retry() {
     let bomb = gzip(&vec![0; 32 << 20]);
     let twice = gzip(&bomb);
     let endless = |head: Answer, piece: &[u8]| head.forever(piece, std::time::Duration::ZERO);
-    let chunk = [b"10000\r\n".as_slice(), &[b'x'; 65536], b"\r\n"].concat();
+    let chunk = [b"10000\r\n".as_slice(), &vec![b'x'; 65536], b"\r\n"].concat();
     for answer in [
         Answer::ok(vec![b'x'; 100_001]),
         Answer::new(404, &[], vec![b'x'; 100_001]),

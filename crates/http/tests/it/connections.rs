@@ -74,7 +74,9 @@ fn threads_use_one_client() {
             })
         })
         .collect();
-    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    for thread in threads {
+        thread.join().unwrap();
+    }
     assert_eq!(server.seen().len(), 80);
     assert!(connections(&server).iter().max() < Some(&40));
 }

@@ -6,8 +6,8 @@ use http::{Credentials, HttpError, RateLimiter, Request, Stop};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-fn limiter(requests: u32, millis: u64) -> Option<Arc<RateLimiter>> {
-    Some(Arc::new(RateLimiter::new(requests, Duration::from_millis(millis))))
+fn limiter(requests: u32, millis: u64) -> Arc<RateLimiter> {
+    Arc::new(RateLimiter::new(requests, Duration::from_millis(millis)))
 }
 
 /// No window of `per` holds more arrivals than `requests`.
@@ -21,7 +21,7 @@ fn assert_limited(seen: &[Seen], requests: usize, per: Duration) {
 #[test]
 fn six_requests_at_two_a_second_take_two_seconds() {
     let server = Server::answers(vec![Answer::ok("")]);
-    let request = Request { limiter: limiter(2, 1000), ..get(&server.url("/")) };
+    let request = Request { limiter: Some(limiter(2, 1000)), ..get(&server.url("/")) };
     let client = client();
     let started = Instant::now();
     for _ in 0..6 {
@@ -42,7 +42,7 @@ fn retries_redirects_and_digest_answers_count() {
         Answer::ok("in"),
     ]);
     let digest = Some(Credentials { user: "u".to_owned(), password: "p".to_owned() });
-    let request = Request { limiter: limiter(1, 200), retry: 1, digest, ..get(&server.url("/a")) };
+    let request = Request { limiter: Some(limiter(1, 200)), retry: 1, digest, ..get(&server.url("/a")) };
     assert_eq!(send(&request).unwrap().body, b"in");
     assert_eq!(server.seen().len(), 4);
     assert_limited(&server.seen(), 1, per);
@@ -52,14 +52,16 @@ fn retries_redirects_and_digest_answers_count() {
 fn threads_share_a_limit_and_waiting_is_no_part_of_the_timeout() {
     let server = Server::answers(vec![Answer::ok("")]);
     let timeout = Duration::from_millis(500);
-    let request = Request { limiter: limiter(1, 300), timeout, ..get(&server.url("/")) };
+    let request = Request { limiter: Some(limiter(1, 300)), timeout, ..get(&server.url("/")) };
     let threads: Vec<_> = (0..4)
         .map(|_| {
             let request = request.clone();
             std::thread::spawn(move || send(&request).unwrap())
         })
         .collect();
-    threads.into_iter().for_each(|thread| drop(thread.join().unwrap()));
+    for thread in threads {
+        thread.join().unwrap();
+    }
     let mut seen = server.seen();
     seen.sort_by_key(|seen| seen.at);
     assert_limited(&seen, 1, Duration::from_millis(300));
@@ -68,7 +70,7 @@ fn threads_share_a_limit_and_waiting_is_no_part_of_the_timeout() {
 #[test]
 fn a_stop_ends_the_wait_for_a_start() {
     let server = Server::answers(vec![Answer::ok("")]);
-    let request = Request { limiter: limiter(1, 3_600_000), ..get(&server.url("/")) };
+    let request = Request { limiter: Some(limiter(1, 3_600_000)), ..get(&server.url("/")) };
     let client = client();
     client.send(&request, &Stop::never()).unwrap();
     let begin = Instant::now();

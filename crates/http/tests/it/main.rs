@@ -1,4 +1,5 @@
 //! The client against real servers on the loopback address, one test for each promise.
+#![allow(clippy::unwrap_used)]
 
 mod bodies;
 mod connections;

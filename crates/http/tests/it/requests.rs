@@ -133,3 +133,9 @@ fn a_file_that_is_not_there_fails_at_once() {
     assert!(message.contains("/nowhere/x"), "{message}");
     assert_eq!(server.seen().len(), 0);
 }
+
+#[test]
+fn a_timeout_may_be_as_long_as_can_be() {
+    let server = Server::answers(vec![Answer::ok("")]);
+    send(&Request { timeout: Duration::MAX, ..get(&server.url("/")) }).unwrap();
+}
