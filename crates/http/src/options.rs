@@ -1,5 +1,7 @@
 //! What holds for all requests of a client.
 
+use std::path::PathBuf;
+
 /// The options of a [`crate::Client`].
 #[derive(Clone, Default)]
 pub struct ClientOptions {
@@ -12,11 +14,15 @@ pub struct ClientOptions {
     /// Hosts that are asked directly: names with their subdomains, addresses, networks, each with a port or without,
     /// separated by commas. `*` stands for all.
     pub no_proxy: String,
+    /// A file of roots to trust instead of the system's.
+    pub root_file: Option<PathBuf>,
+    /// Folders of such files.
+    pub root_folders: Vec<PathBuf>,
 }
 
 impl ClientOptions {
-    /// Takes the proxies from the variables that are usual for them. In each case the lower-case name goes first, and
-    /// an empty value stands for none.
+    /// Takes proxies and roots from the variables that are usual for them. The lower-case name of a proxy goes first,
+    /// and an empty value stands for none.
     pub fn from_environment(user_agent: impl Into<String>, variable: impl Fn(&str) -> Option<String>) -> Self {
         let first =
             |names: &[&str]| names.iter().find_map(|name| variable(name).filter(|value| !value.trim().is_empty()));
@@ -25,6 +31,8 @@ impl ClientOptions {
             http_proxy: first(&["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"]),
             https_proxy: first(&["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]),
             no_proxy: first(&["no_proxy", "NO_PROXY"]).unwrap_or_default(),
+            root_file: first(&["SSL_CERT_FILE"]).map(PathBuf::from),
+            root_folders: first(&["SSL_CERT_DIR"]).map_or_else(Vec::new, |all| std::env::split_paths(&all).collect()),
         }
     }
 }
@@ -41,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn proxies_come_from_the_usual_variables() {
+    fn proxies_and_roots_come_from_the_usual_variables() {
         let options = |pairs: &'static [(&str, &str)]| {
             ClientOptions::from_environment("x", |name| {
                 pairs.iter().find(|(own, _)| *own == name).map(|(_, value)| (*value).to_owned())
@@ -51,7 +59,9 @@ mod tests {
         assert_eq!(found.http_proxy.as_deref(), Some("b"));
         assert_eq!(found.https_proxy.as_deref(), Some("c"));
         assert_eq!(found.no_proxy, "d,e");
-        let found = options(&[("https_proxy", ""), ("HTTPS_PROXY", "a")]);
+        let found =
+            options(&[("https_proxy", ""), ("HTTPS_PROXY", "a"), ("SSL_CERT_FILE", "f"), ("SSL_CERT_DIR", "d:e")]);
         assert_eq!((found.http_proxy, found.https_proxy.as_deref()), (None, Some("a")));
+        assert_eq!((found.root_file, found.root_folders), (Some("f".into()), vec!["d".into(), "e".into()]));
     }
 }

@@ -15,19 +15,29 @@ use ureq::unversioned::transport::{NextTimeout, Transport, TransportAdapter};
 
 /// Wraps connections for `https` URLs.
 #[derive(Debug)]
-pub(super) struct TlsConnector(Arc<ClientConfig>);
+pub(super) struct TlsConnector(Option<Arc<ClientConfig>>);
 
 impl TlsConnector {
+    /// For connections that are never encrypted.
+    pub(super) fn none() -> Self {
+        Self(None)
+    }
+
+    /// With own certificates, or the roots that `common_roots` gives.
+    ///
     /// # Errors
     /// [`HttpError::InvalidTls`] if the certificates cannot be used.
-    pub(super) fn new(tls: Option<&ClientTls>) -> Result<Self, HttpError> {
+    pub(super) fn new(
+        tls: Option<&ClientTls>,
+        common_roots: impl FnOnce() -> Result<Arc<RootCertStore>, HttpError>,
+    ) -> Result<Self, HttpError> {
         let invalid = |what, reason: &dyn fmt::Display| HttpError::InvalidTls { what, reason: reason.to_string() };
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
             .map_err(|error| invalid("TLS", &error))?;
         let builder = match tls.and_then(|tls| tls.ca.as_ref()) {
-            None => builder.with_root_certificates(RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() }),
+            None => builder.with_root_certificates(common_roots()?),
             Some(ca) => {
                 let certificates = certificates("ca", ca)?;
                 let mut roots = RootCertStore::empty();
@@ -53,7 +63,7 @@ impl TlsConnector {
                     .map_err(|error| invalid("cert", &error))?
             }
         };
-        Ok(Self(Arc::new(config)))
+        Ok(Self(Some(Arc::new(config))))
     }
 }
 
@@ -73,10 +83,10 @@ impl<In: Transport> Connector<In> for TlsConnector {
         if !details.needs_tls() || transport.is_tls() {
             return Ok(Some(Box::new(transport)));
         }
+        let config = self.0.clone().ok_or(Error::Tls("this connection cannot be encrypted"))?;
         let host = details.uri.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();
         let name = ServerName::try_from(host).map_err(|_| Error::Tls("the host is not a name that TLS can verify"))?;
-        let mut connection =
-            ClientConnection::new(Arc::clone(&self.0), name).map_err(|error| Error::Other(Box::new(error)))?;
+        let mut connection = ClientConnection::new(config, name).map_err(|error| Error::Other(Box::new(error)))?;
         let mut socket = TransportAdapter::new(transport, details.current_time.clone());
         socket.set_timeout(details.timeout);
         connection.complete_io(&mut socket)?;

@@ -11,6 +11,7 @@ fn through(server: &Server, no_proxy: &str) -> Client {
         http_proxy: proxy.clone(),
         https_proxy: proxy,
         no_proxy: no_proxy.to_owned(),
+        ..ClientOptions::default()
     };
     Client::new(options)
 }

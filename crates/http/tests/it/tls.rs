@@ -2,7 +2,7 @@
 
 use crate::server::{Answer, Server};
 use crate::{failure, get, send};
-use http::{ClientTls, HttpError, Request};
+use http::{ClientOptions, ClientTls, HttpError, Request};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
@@ -106,4 +106,20 @@ fn a_server_without_tls_is_told_within_the_timeout() {
         let request = Request { timeout: Duration::from_millis(600), ..get(&format!("https://{place}/")) };
         assert!(failure(&request).starts_with("request failed after 1 attempts"));
     }
+}
+
+#[test]
+fn the_roots_of_the_environment_are_trusted() {
+    let server = server("server", false);
+    let root_file = Some(format!("{}/tests/certificates/ca.pem", env!("CARGO_MANIFEST_DIR")).into());
+    let request = Request { tls: None, ..request(&server, None) };
+    let stop = http::Stop::never();
+    let client = http::Client::new(ClientOptions { root_file, ..ClientOptions::default() });
+    assert_eq!(client.send(&request, &stop).unwrap().body, b"secret");
+    let client = http::Client::new(ClientOptions { root_file: Some("/nowhere".into()), ..ClientOptions::default() });
+    let message = client.send(&request, &stop).unwrap_err().to_string();
+    assert!(message.starts_with("SSL_CERT_FILE"), "{message}");
+    // Without encryption there is nothing to be believed.
+    let plain = Server::answers(vec![Answer::ok("plain")]);
+    assert_eq!(client.send(&get(&plain.url("/")), &stop).unwrap().body, b"plain");
 }
