@@ -1,0 +1,143 @@
+//! At most so many starts in any window of time.
+
+use crate::{HttpError, Stop};
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Bounds how many requests start in any window of `per` (chapter 03 §3.3 *Transport*, `rate_limit`).
+///
+/// It remembers the last starts. A bucket that refills steadily would need less memory, and would let twice the number
+/// pass in some window.
+#[derive(Debug)]
+pub struct RateLimiter {
+    requests: usize,
+    window: Duration,
+    starts: Mutex<VecDeque<Instant>>,
+}
+
+impl RateLimiter {
+    /// At most `requests` (at least one) starts in any window of `per`.
+    pub fn new(requests: u32, per: Duration) -> Self {
+        Self {
+            requests: usize::try_from(requests.max(1)).unwrap_or(usize::MAX),
+            window: per.saturating_add(margin(per)),
+            starts: Mutex::new(VecDeque::new()),
+        }
+    }
+
+    /// Waits until a request may start, and counts it as started.
+    ///
+    /// # Errors
+    /// [`HttpError::Stopped`] when the wait was asked to end. Nothing is counted then.
+    pub fn wait(&self, stop: &Stop) -> Result<(), HttpError> {
+        while let Some(wait) = self.start(Instant::now()) {
+            stop.sleep(wait)?;
+        }
+        stop.check()
+    }
+
+    /// Counts a start at `now` and gives nothing, or says how long to wait before asking again.
+    fn start(&self, now: Instant) -> Option<Duration> {
+        let mut starts = self.starts.lock().unwrap_or_else(PoisonError::into_inner);
+        if starts.len() < self.requests {
+            starts.push_back(now);
+            return None;
+        }
+        let age = starts.front().map_or(self.window, |oldest| now.saturating_duration_since(*oldest));
+        if age < self.window {
+            return Some(self.window.saturating_sub(age));
+        }
+        starts.pop_front();
+        starts.push_back(now);
+        None
+    }
+}
+
+/// What a window is longer than promised. The server counts arrivals, and of two requests the first may take longer to
+/// arrive: it has to connect.
+fn margin(per: Duration) -> Duration {
+    (per / 20).min(Duration::from_millis(20))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    /// The times at which requests start when each is asked for as soon as the limiter allows it.
+    fn schedule(limiter: &RateLimiter, count: usize) -> Vec<Duration> {
+        let begin = Instant::now();
+        let mut now = begin;
+        let mut starts = Vec::new();
+        while starts.len() < count {
+            match limiter.start(now) {
+                None => starts.push(now - begin),
+                Some(wait) => now += wait,
+            }
+        }
+        starts
+    }
+
+    #[test]
+    fn no_window_holds_more_starts_than_allowed() {
+        for (requests, per) in [(1, 100), (2, 1000), (3, 50), (7, 60_000)] {
+            let per = Duration::from_millis(per);
+            let starts = schedule(&RateLimiter::new(requests, per), 40);
+            let requests = requests as usize;
+            for (first, last) in starts.iter().zip(starts.iter().skip(requests)) {
+                assert!(last.saturating_sub(*first) >= per, "{requests} per {per:?}: {first:?} {last:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn six_requests_at_two_a_second_take_two_seconds() {
+        let starts = schedule(&RateLimiter::new(2, Duration::from_secs(1)), 6);
+        assert!(starts[5] >= Duration::from_secs(2) && starts[5] < Duration::from_millis(2100), "{starts:?}");
+    }
+
+    #[test]
+    fn a_pause_does_not_allow_a_burst_later() {
+        let limiter = RateLimiter::new(2, Duration::from_secs(1));
+        let begin = Instant::now();
+        assert_eq!(limiter.start(begin), None);
+        let later = begin + Duration::from_millis(900);
+        assert_eq!(limiter.start(later), None);
+        assert_eq!(limiter.start(begin + Duration::from_millis(1100)), None);
+        assert!(limiter.start(begin + Duration::from_millis(1200)).is_some());
+    }
+
+    #[test]
+    fn threads_share_one_limit() {
+        let limiter = Arc::new(RateLimiter::new(3, Duration::from_millis(100)));
+        let threads: Vec<_> = (0..3)
+            .map(|_| {
+                let limiter = Arc::clone(&limiter);
+                std::thread::spawn(move || {
+                    (0..3)
+                        .map(|_| {
+                            limiter.wait(&Stop::never()).unwrap();
+                            Instant::now()
+                        })
+                        .collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        let mut starts: Vec<_> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
+        starts.sort();
+        assert!(starts[8] - starts[0] >= Duration::from_millis(150));
+    }
+
+    #[test]
+    fn a_wait_ends_when_it_is_asked_to() {
+        let limiter = RateLimiter::new(1, Duration::from_hours(1));
+        limiter.wait(&Stop::never()).unwrap();
+        let flag = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&flag);
+        let asked = std::thread::spawn(move || limiter.wait(&Stop::new(move || seen.load(Ordering::Relaxed))));
+        flag.store(true, Ordering::Relaxed);
+        assert!(matches!(asked.join().unwrap(), Err(HttpError::Stopped)));
+    }
+}
