@@ -18,7 +18,7 @@ const ROOMS: [&str; 13] = [
     "feed",
     "materialize",
     "state",
-    "http",
+    "http_client",
     "lib_functions",
     "runtime",
     "cli",

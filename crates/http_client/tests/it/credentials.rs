@@ -2,7 +2,7 @@
 
 use crate::server::{Answer, Server};
 use crate::{get, pairs, send};
-use http::{Receiver, Request};
+use http_client::{Receiver, Request};
 
 fn secret(url: &str, receivers: Option<Vec<Receiver>>) -> Request {
     let mut request = get(url);

@@ -4,7 +4,7 @@ use crate::server::{Answer, Server};
 use crate::{failure, get, send};
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
-use http::{HttpError, Request};
+use http_client::{HttpError, Request};
 use std::io::Write;
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {

@@ -2,7 +2,7 @@
 
 use crate::server::{Answer, Server};
 use crate::{get, pairs};
-use http::{Client, ClientOptions, Request, Stop};
+use http_client::{Client, ClientOptions, Request, Stop};
 
 fn through(server: &Server, no_proxy: &str) -> Client {
     let proxy = Some(format!("http://me:s3cr3t@{}", server.address));

@@ -2,7 +2,7 @@
 
 use crate::server::{Answer, Server};
 use crate::{failure, get, pairs, send};
-use http::{Body, Credentials, Method, Request};
+use http_client::{Body, Credentials, Method, Request};
 
 const MD5: &str = "Digest realm=\"r\", nonce=\"n\", qop=\"auth,auth-int\", opaque=\"o\"";
 

@@ -2,7 +2,7 @@
 
 use crate::server::{Answer, Server};
 use crate::{failure, get, pairs, send};
-use http::{Body, ClientTls, Credentials, HttpError, Method, Receiver, Request};
+use http_client::{Body, ClientTls, Credentials, HttpError, Method, Receiver, Request};
 
 fn post(url: &str) -> Request {
     let body = Body::Bytes(b"{}".as_slice().into(), "application/json".to_owned());

@@ -2,7 +2,7 @@
 
 use crate::server::{Answer, Server};
 use crate::{client, get};
-use http::{Method, Request, Stop};
+use http_client::{Method, Request, Stop};
 use std::time::Duration;
 
 fn connections(server: &Server) -> Vec<usize> {

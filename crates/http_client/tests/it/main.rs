@@ -14,7 +14,7 @@ mod retries;
 mod server;
 mod tls;
 
-use http::{Client, ClientOptions, HttpError, Method, Request, Response, Stop};
+use http_client::{Client, ClientOptions, HttpError, Method, Request, Response, Stop};
 use std::time::Duration;
 
 /// A client without proxies.

@@ -2,7 +2,7 @@
 
 use crate::server::{Answer, Seen, Server};
 use crate::{client, get, send};
-use http::{Credentials, HttpError, RateLimiter, Request, Stop};
+use http_client::{Credentials, HttpError, RateLimiter, Request, Stop};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

@@ -2,7 +2,7 @@
 
 use crate::server::{Answer, Server};
 use crate::{failure, get, send};
-use http::{Body, Method, Request};
+use http_client::{Body, Method, Request};
 use std::time::{Duration, Instant};
 
 #[test]
@@ -69,7 +69,7 @@ fn cookies_are_handed_back_and_not_kept() {
     ]);
     let client = crate::client();
     for path in ["/a", "/c"] {
-        let response = client.send(&get(&server.url(path)), &http::Stop::never()).unwrap();
+        let response = client.send(&get(&server.url(path)), &http_client::Stop::never()).unwrap();
         let cookies: Vec<_> = response.headers.iter().filter(|(name, _)| name == "Set-Cookie").collect();
         assert_eq!(cookies.len(), 2);
     }
@@ -83,7 +83,7 @@ fn more_than_was_promised_is_not_read() {
     let server = Server::answers(vec![Answer::ok("hello").bytes("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil")]);
     let client = crate::client();
     for _ in 0..3 {
-        let response = client.send(&get(&server.url("/")), &http::Stop::never()).unwrap();
+        let response = client.send(&get(&server.url("/")), &http_client::Stop::never()).unwrap();
         assert_eq!(response.body, b"hello");
     }
     let connections: Vec<_> = server.seen().iter().map(|seen| seen.connection).collect();

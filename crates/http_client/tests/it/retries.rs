@@ -2,7 +2,7 @@
 
 use crate::server::{Answer, Server};
 use crate::{client, failure, get, pairs, send};
-use http::{Body, Cause, HttpError, Method, Request, Stop};
+use http_client::{Body, Cause, HttpError, Method, Request, Stop};
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

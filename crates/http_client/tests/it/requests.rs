@@ -2,7 +2,7 @@
 
 use crate::server::{Answer, Server};
 use crate::{failure, get, pairs, send};
-use http::{Body, HttpError, Method, Request};
+use http_client::{Body, HttpError, Method, Request};
 use std::time::Duration;
 
 #[test]
@@ -105,7 +105,7 @@ fn headers_come_back_with_canonical_names_in_order() {
     let names: Vec<_> = response.headers.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["Content-Type", "Etag", "X-Ratelimit-Remaining", "Link", "Link", "Content-Length"]);
     assert_eq!(response.header("content-type"), Some("text/plain"));
-    let links = http::links(&response.headers, &response.url).unwrap();
+    let links = http_client::links(&response.headers, &response.url).unwrap();
     assert_eq!(links, [("next".to_owned(), server.url("/a")), ("last".to_owned(), server.url("/b"))]);
 }
 

@@ -2,7 +2,7 @@
 
 use crate::server::{Answer, Server};
 use crate::{failure, get, send};
-use http::{ClientOptions, ClientTls, HttpError, Request};
+use http_client::{ClientOptions, ClientTls, HttpError, Request};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
@@ -43,7 +43,7 @@ fn a_client_shows_its_certificate_to_a_server_of_its_own_roots() {
     let server = server("server", true);
     let client = crate::client();
     for _ in 0..2 {
-        let response = client.send(&request(&server, Some("ca.pem")), &http::Stop::never()).unwrap();
+        let response = client.send(&request(&server, Some("ca.pem")), &http_client::Stop::never()).unwrap();
         assert_eq!(response.body, b"secret");
     }
     assert_eq!(server.seen().iter().map(|seen| seen.connection).collect::<Vec<_>>(), [0, 0]);
@@ -113,10 +113,10 @@ fn the_roots_of_the_environment_are_trusted() {
     let server = server("server", false);
     let root_file = Some(format!("{}/tests/certificates/ca.pem", env!("CARGO_MANIFEST_DIR")).into());
     let request = Request { tls: None, ..request(&server, None) };
-    let stop = http::Stop::never();
-    let client = http::Client::new(ClientOptions { root_file, ..ClientOptions::default() });
+    let stop = http_client::Stop::never();
+    let client = http_client::Client::new(ClientOptions { root_file, ..ClientOptions::default() });
     assert_eq!(client.send(&request, &stop).unwrap().body, b"secret");
-    let client = http::Client::new(ClientOptions { root_file: Some("/nowhere".into()), ..ClientOptions::default() });
+    let client = http_client::Client::new(ClientOptions { root_file: Some("/nowhere".into()), ..ClientOptions::default() });
     let message = client.send(&request, &stop).unwrap_err().to_string();
     assert!(message.starts_with("SSL_CERT_FILE"), "{message}");
     // Without encryption there is nothing to be believed.
