@@ -21,26 +21,7 @@ pub(crate) fn format(duration: Duration) -> String {
 
 /// `500ms`, `30s`, `1m30s`, `2h`.
 pub(crate) fn parse(text: &str) -> Result<Duration, String> {
-    let invalid = || "write a duration like 500ms, 30s, 1m30s or 2h".to_owned();
-    let mut total = Duration::ZERO;
-    let mut rest = text;
-    while !rest.is_empty() {
-        let digits = rest.find(|c: char| !c.is_ascii_digit()).ok_or_else(invalid)?;
-        let number: u64 = rest[..digits].parse().map_err(|_| invalid())?;
-        rest = &rest[digits..];
-        let letters = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
-        let unit_ms = match &rest[..letters] {
-            "ms" => 1,
-            "s" => 1000,
-            "m" => 60_000,
-            "h" => 3_600_000,
-            _ => return Err(invalid()),
-        };
-        let part = Duration::from_millis(number.checked_mul(unit_ms).ok_or_else(invalid)?);
-        total = total.checked_add(part).ok_or_else(invalid)?;
-        rest = &rest[letters..];
-    }
-    if text.is_empty() { Err(invalid()) } else { Ok(total) }
+    types::parse_duration(text).ok_or_else(|| "write a duration like 500ms, 30s, 1m30s or 2h".to_owned())
 }
 
 #[cfg(test)]

@@ -3,3 +3,5 @@
 //! Boundary: knows no engine, no lake and no state; prints nothing and reads no environment variable.
 
 mod builtins;
+mod scanner;
+mod source;

@@ -1,0 +1,137 @@
+//! Values that stand literally in a file: read off the syntax tree, nothing is executed.
+
+use num_bigint::BigInt;
+use num_traits::ToPrimitive;
+use starlark_syntax::codemap::Span;
+use starlark_syntax::lexer::TokenInt;
+use starlark_syntax::syntax::ast::{AstExpr, AstLiteral, Expr};
+
+/// A literal with its place.
+#[derive(Debug, Clone)]
+pub(crate) struct Literal {
+    pub value: LiteralValue,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum LiteralValue {
+    None,
+    Bool(bool),
+    Int(BigInt),
+    Float(f64),
+    Text(String),
+    List(Vec<Literal>),
+    Dict(Vec<(String, Literal)>),
+}
+
+/// What is wrong at which place of the adapted text.
+#[derive(Debug, Clone)]
+pub(crate) struct Problem {
+    pub message: String,
+    pub span: Span,
+}
+
+impl Problem {
+    pub(crate) fn new(message: impl Into<String>, span: Span) -> Self {
+        Self { message: message.into(), span }
+    }
+}
+
+impl LiteralValue {
+    /// What the value is called in messages.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::None => "None",
+            Self::Bool(_) => "bool",
+            Self::Int(_) => "int",
+            Self::Float(_) => "float",
+            Self::Text(_) => "string",
+            Self::List(_) => "list",
+            Self::Dict(_) => "dict",
+        }
+    }
+
+    /// A number, whatever its form.
+    pub(crate) fn number(&self) -> Option<f64> {
+        match self {
+            Self::Int(int) => int.to_f64(),
+            Self::Float(float) => Some(*float),
+            _ => None,
+        }
+    }
+}
+
+/// Reads a literal; `path` names it in messages, like `API["fetch"]["args"]`.
+pub(crate) fn read(expr: &AstExpr, path: &str) -> Result<Literal, Problem> {
+    let value = match &expr.node {
+        Expr::Literal(literal) => of_token(literal, path, expr.span)?,
+        Expr::Identifier(name) => match name.node.ident.as_str() {
+            "True" => LiteralValue::Bool(true),
+            "False" => LiteralValue::Bool(false),
+            "None" => LiteralValue::None,
+            other => return Err(not_literal(path, &format!("the name `{other}`"), expr.span)),
+        },
+        Expr::Minus(inner) => signed(inner, path, expr.span, true)?,
+        Expr::Plus(inner) => signed(inner, path, expr.span, false)?,
+        Expr::List(items) => {
+            let read = |(at, item)| read(item, &format!("{path}[{at}]"));
+            LiteralValue::List(items.iter().enumerate().map(read).collect::<Result<_, _>>()?)
+        }
+        Expr::Dict(entries) => LiteralValue::Dict(dict(entries, path)?),
+        other => return Err(not_literal(path, what(other), expr.span)),
+    };
+    Ok(Literal { value, span: expr.span })
+}
+
+fn of_token(literal: &AstLiteral, path: &str, span: Span) -> Result<LiteralValue, Problem> {
+    match literal {
+        AstLiteral::Int(int) => Ok(LiteralValue::Int(match &int.node {
+            TokenInt::I32(int) => BigInt::from(*int),
+            TokenInt::BigInt(int) => int.clone(),
+        })),
+        AstLiteral::Float(float) => Ok(LiteralValue::Float(float.node)),
+        AstLiteral::String(text) => Ok(LiteralValue::Text(text.node.clone())),
+        AstLiteral::Bytes(_) => Err(not_literal(path, "bytes", span)),
+        AstLiteral::Ellipsis => Err(not_literal(path, "`...`", span)),
+    }
+}
+
+fn signed(inner: &AstExpr, path: &str, span: Span, is_negative: bool) -> Result<LiteralValue, Problem> {
+    match read(inner, path)?.value {
+        LiteralValue::Int(int) => Ok(LiteralValue::Int(if is_negative { -int } else { int })),
+        LiteralValue::Float(float) => Ok(LiteralValue::Float(if is_negative { -float } else { float })),
+        _ => Err(not_literal(path, "a sign before something that is no number", span)),
+    }
+}
+
+fn dict(entries: &[(AstExpr, AstExpr)], path: &str) -> Result<Vec<(String, Literal)>, Problem> {
+    let mut read_entries: Vec<(String, Literal)> = Vec::with_capacity(entries.len());
+    for (key, value) in entries {
+        let LiteralValue::Text(name) = read(key, path)?.value else {
+            return Err(Problem::new(format!("a key of {path} is not a string"), key.span));
+        };
+        if read_entries.iter().any(|(known, _)| *known == name) {
+            return Err(Problem::new(format!("the key \"{name}\" stands twice in {path}"), key.span));
+        }
+        let value = read(value, &format!("{path}[\"{name}\"]"))?;
+        read_entries.push((name, value));
+    }
+    Ok(read_entries)
+}
+
+fn not_literal(path: &str, what: &str, span: Span) -> Problem {
+    Problem::new(format!("{path} must be written out as it is, not as {what}"), span)
+}
+
+fn what(expr: &Expr) -> &'static str {
+    match expr {
+        Expr::Call(..) => "a call",
+        Expr::Op(..) => "a calculation",
+        Expr::ListComprehension(..) | Expr::DictComprehension(..) => "a comprehension",
+        Expr::FString(_) => "an f-string",
+        Expr::Tuple(_) => "a tuple",
+        Expr::Lambda(_) => "a lambda",
+        Expr::If(_) => "a condition",
+        _ => "an expression",
+    }
+}
