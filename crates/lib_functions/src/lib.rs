@@ -3,3 +3,4 @@
 //! Boundary: knows no engine, no lake and no state; prints nothing and reads no environment variable.
 
 mod builtins;
+pub mod host_value;

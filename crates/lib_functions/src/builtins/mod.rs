@@ -1,1 +1,39 @@
 //! What every lib file can call besides the language's own functions. A file per module of chapter 03 §3.3.
+
+mod arguments;
+// Here and at `time`: what the language derives for values implements a trait that is marked unsafe.
+#[allow(unsafe_code)]
+pub(crate) mod duration;
+mod go_format;
+mod go_layout;
+mod go_parse;
+pub(crate) mod json;
+mod json_read;
+mod json_token;
+mod json_write;
+#[cfg(test)]
+pub(crate) mod testing;
+#[allow(unsafe_code)]
+pub(crate) mod time;
+mod time_module;
+mod time_zone;
+
+use std::fmt::Display;
+
+use starlark::environment::GlobalsBuilder;
+
+/// Adds the modules and functions that need nothing but their arguments, the clock and random numbers.
+#[allow(dead_code)]
+pub(crate) fn register_pure(builder: &mut GlobalsBuilder) {
+    json::register(builder);
+    time_module::register(builder);
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Failure(String);
+
+/// The error of a builtin: prefixed with the function's name as chapter 03 asks.
+pub(crate) fn failure(function: &str, message: impl Display) -> starlark::Error {
+    starlark::Error::new_other(Failure(format!("{function}: {message}")))
+}
