@@ -315,3 +315,117 @@ fn methods(builder: &mut MethodsBuilder) {
         Ok(BigInt::from(this.nanos()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{all_equal, all_fail, eval};
+
+    #[test]
+    fn texts_become_durations_and_durations_texts_as_in_go() {
+        let cases = [
+            ("0", "0s"),
+            ("+0", "0s"),
+            ("0s", "0s"),
+            ("5s", "5s"),
+            ("1h30m", "1h30m0s"),
+            ("-1h30m", "-1h30m0s"),
+            ("90m", "1h30m0s"),
+            ("1.5s", "1.5s"),
+            (".5s", "500ms"),
+            ("5.s", "5s"),
+            ("2ms", "2ms"),
+            ("1500us", "1.5ms"),
+            ("3\u{b5}s", "3\u{b5}s"),
+            ("3\u{3bc}s", "3\u{b5}s"),
+            ("100ns", "100ns"),
+            ("1h1m1s1ms1us1ns", "1h1m1.001001001s"),
+            ("1m5s", "1m5s"),
+            ("0.3333333333333333333h", "19m59.999999999s"),
+            ("0.1ns", "0s"),
+            ("9223372036s", "2562047h47m16s"),
+        ];
+        for (text, shown) in cases {
+            let shown = format!("\"{}\"", shown.replace('\u{b5}', "\\xb5"));
+            assert_eq!(eval(&format!("str(time.parse_duration('{text}'))")).as_ref(), Ok(&shown), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_duration_is_an_error() {
+        all_fail(&[
+            ("time.parse_duration('')", "time.parse_duration: invalid duration \"\""),
+            ("time.parse_duration('-')", "invalid duration"),
+            ("time.parse_duration('5')", "missing unit in duration \"5\""),
+            ("time.parse_duration('1.2.3s')", "invalid duration"),
+            ("time.parse_duration('.s')", "invalid duration"),
+            ("time.parse_duration('5 s')", "unknown unit \" s\""),
+            ("time.parse_duration('5d')", "unknown unit \"d\""),
+            ("time.parse_duration('h')", "invalid duration"),
+            ("time.parse_duration('1h-5m')", "unknown unit \"h-\""),
+            ("time.parse_duration('9999999999999999999h')", "out of range"),
+            ("time.parse_duration('9' * 100 + 'h')", "invalid duration"),
+            ("time.parse_duration('\\U0001f600')", "invalid duration"),
+            ("time.parse_duration(5)", "time.parse_duration: `s` must be str, not int"),
+        ]);
+    }
+
+    #[test]
+    fn parts_are_floats_down_to_seconds_and_integers_below() {
+        all_equal(&[
+            ("(time.minute * 90).hours", "1.5"),
+            ("time.second.minutes", "1.0 / 60"),
+            ("time.parse_duration('-1.5s').seconds", "-1.5"),
+            ("time.parse_duration('1.5ms').milliseconds", "1"),
+            ("time.parse_duration('-1.5ms').milliseconds", "-1"),
+            ("time.parse_duration('1.5ms').microseconds", "1500"),
+            ("(time.hour * 100000000).nanoseconds", "360000000000000000000"),
+            ("type(time.hour)", "'time.duration'"),
+        ]);
+    }
+
+    #[test]
+    fn durations_are_reckoned_with() {
+        all_equal(&[
+            ("time.hour + time.minute == time.parse_duration('61m')", "True"),
+            ("time.hour - time.minute * 61 == time.parse_duration('-1m')", "True"),
+            ("2 * time.second", "time.second * 2"),
+            ("time.second * 1.5", "time.millisecond * 1500"),
+            ("time.second / 4", "time.millisecond * 250"),
+            ("time.second / 3", "time.nanosecond * 333333333"),
+            ("time.second / 0.5", "time.second * 2"),
+            ("time.minute / time.second", "60.0"),
+            ("time.minute / (time.second * 8)", "7.5"),
+            ("time.minute // (time.second * 8)", "7"),
+            ("-time.minute // (time.second * 8)", "-8"),
+            ("-time.minute // (time.second * -8)", "7"),
+            ("-(-time.second) == +time.second", "True"),
+            ("[bool(time.second), bool(time.second * 0)]", "[True, False]"),
+            ("sorted([time.hour, -time.hour, time.second])", "[-time.hour, time.second, time.hour]"),
+            ("time.hour > time.minute and time.minute * 60 >= time.hour", "True"),
+            ("{time.minute * 60: 1}[time.hour]", "1"),
+            ("time.second == 1", "False"),
+        ]);
+    }
+
+    #[test]
+    fn what_cannot_be_reckoned_is_an_error() {
+        all_fail(&[
+            ("time.hour * (1 << 62)", "duration * is out of range"),
+            ("time.hour * (1 << 200)", "duration * is out of range"),
+            ("time.hour * 1e300", "duration * is out of range"),
+            ("time.hour * float('nan')", "duration * is out of range"),
+            ("(time.second * ((1 << 63) - 1)) + time.second", "duration + is out of range"),
+            ("time.second / 0", "duration 1s divided by zero"),
+            ("time.second / 0.0", "divided by zero"),
+            ("time.second / (time.second * 0)", "divided by zero"),
+            ("time.second // (time.second * 0)", "divided by zero"),
+            ("time.second + 1", "not supported"),
+            ("1 + time.second", "not supported"),
+            ("time.second - time.now()", "not supported"),
+            ("time.second * time.second", "not supported"),
+            ("1 / time.second", "not supported"),
+            ("time.second // 2", "not supported"),
+            ("time.second < 1", "not supported"),
+        ]);
+    }
+}

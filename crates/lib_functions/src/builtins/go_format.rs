@@ -97,3 +97,82 @@ fn write_offset(out: &mut String, seconds: i32, form: OffsetForm) {
         let _ = write!(out, "{part:02}");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use jiff::Zoned;
+
+    use super::format;
+
+    fn at(text: &str) -> Zoned {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn every_token_is_written() {
+        let time = at("2009-02-03T16:05:06.0078901+02:00[+02:00]");
+        let morning = at("2012-12-31T00:59:00-03:30[America/St_Johns]");
+        let cases = [
+            ("2006 06", "2009 09", "2012 12"),
+            ("01 1 Jan January", "02 2 Feb February", "12 12 Dec December"),
+            ("02 2 _2 002 __2", "03 3  3 034  34", "31 31 31 366 366"),
+            ("Mon Monday", "Tue Tuesday", "Mon Monday"),
+            ("15 03 3 PM pm", "16 04 4 PM pm", "00 12 12 AM am"),
+            ("04 4 05 5", "05 5 06 6", "59 59 00 0"),
+            ("05.000 05.999 05.000000000 05,00", "06.007 06.007 06.007890100 06,00", "00.000 00 00.000000000 00,00"),
+            ("5.999999999", "6.0078901", "0"),
+            ("-0700 -07:00 -07", "+0200 +02:00 +02", "-0330 -03:30 -03"),
+            ("-070000 -07:00:00", "+020000 +02:00:00", "-033000 -03:30:00"),
+            (
+                "Z0700 Z07:00 Z07 Z070000 Z07:00:00",
+                "+0200 +02:00 +02 +020000 +02:00:00",
+                "-0330 -03:30 -03 -033000 -03:30:00",
+            ),
+        ];
+        for (layout, expected, in_the_morning) in cases {
+            assert_eq!(format(&time, layout), expected, "{layout}");
+            assert_eq!(format(&morning, layout), in_the_morning, "{layout}");
+        }
+    }
+
+    #[test]
+    fn offsets_of_nothing_are_z_where_the_layout_says_so() {
+        let time = at("2020-01-01T00:00:00Z[UTC]");
+        assert_eq!(format(&time, "Z0700 Z07:00 Z07 -07:00 MST"), "Z Z Z +00:00 UTC");
+    }
+
+    #[test]
+    fn zones_are_abbreviated_as_they_are_called_then() {
+        assert_eq!(format(&at("2020-07-01T00:00:00[Europe/Berlin]"), "MST"), "CEST");
+        assert_eq!(format(&at("2020-01-01T00:00:00[Europe/Berlin]"), "MST"), "CET");
+        assert_eq!(format(&at("2020-01-01T00:00:00[America/Sao_Paulo]"), "MST"), "-03");
+    }
+
+    #[test]
+    fn other_text_stands_for_itself() {
+        let time = at("2009-02-03T16:05:06[UTC]");
+        let cases = [
+            ("", ""),
+            ("T at \u{1f600} \u{0} %Y é", "T at \u{1f600} \u{0} %Y é"),
+            ("Janet Month MSTR P p J", "Janet Month UTCR P p J"),
+            ("_2006 _20061", "_2009 _20092"),
+            ("20060102150405", "20090203160506"),
+            (".0001 ,9 .", ".0002  ."),
+            ("Z -0 -7 Z7", "Z -0 -7 Z7"),
+            ("0 00 07", "0 00 07"),
+            ("2006-01-02T15:04:05Z07:00", "2009-02-03T16:05:06Z"),
+            ("Mon, 02 Jan 2006 15:04:05 MST", "Tue, 03 Feb 2009 16:05:06 UTC"),
+            ("3:04PM", "4:05PM"),
+        ];
+        for (layout, expected) in cases {
+            assert_eq!(format(&time, layout), expected, "{layout}");
+        }
+    }
+
+    #[test]
+    fn years_at_the_ends_are_written() {
+        assert_eq!(format(&at("0000-01-01T00:00:00[UTC]"), "2006 06"), "0000 00");
+        assert_eq!(format(&at("9999-12-30T00:00:00[UTC]"), "2006 06"), "9999 99");
+        assert_eq!(format(&at("-000012-01-01T00:00:00[UTC]"), "2006 06"), "-0012 00");
+    }
+}

@@ -331,3 +331,173 @@ fn at_offset(civil: DateTime, offset: Offset, other: TimeZone, location: &TimeZo
     let zone = if location.to_offset(instant) == offset { location.clone() } else { other };
     Ok(instant.to_zoned(zone))
 }
+
+#[cfg(test)]
+mod tests {
+    use jiff::tz::TimeZone;
+
+    use super::parse;
+
+    /// The time as RFC 3339 with its zone, in the given location.
+    fn read(text: &str, layout: &str, location: &str) -> Result<String, String> {
+        parse(text, layout, &TimeZone::get(location).unwrap()).map(|time| {
+            let offset = time.offset();
+            format!("{}{offset}", time.datetime())
+        })
+    }
+
+    #[test]
+    fn every_token_is_read() {
+        let cases = [
+            ("2009", "2006", "2009-01-01T00:00:00+00"),
+            ("68 69", "06 06", "1969-01-01T00:00:00+00"),
+            ("68", "06", "2068-01-01T00:00:00+00"),
+            ("2009 02 03", "2006 01 02", "2009-02-03T00:00:00+00"),
+            ("2009 2 3", "2006 1 2", "2009-02-03T00:00:00+00"),
+            ("2009 12 31", "2006 1 2", "2009-12-31T00:00:00+00"),
+            ("feb 2009", "Jan 2006", "2009-02-01T00:00:00+00"),
+            ("FEBRUARY 2009", "January 2006", "2009-02-01T00:00:00+00"),
+            ("2009-02- 3", "2006-01-_2", "2009-02-03T00:00:00+00"),
+            ("2009 034", "2006 002", "2009-02-03T00:00:00+00"),
+            ("2012366", "2006002", "2012-12-31T00:00:00+00"),
+            ("2009  34", "2006 __2", "2009-02-03T00:00:00+00"),
+            ("Tue Tuesday 2009", "Mon Monday 2006", "2009-01-01T00:00:00+00"),
+            ("2009 23:59:58", "2006 15:04:05", "2009-01-01T23:59:58+00"),
+            ("2009 4:5:6 PM", "2006 3:4:5 PM", "2009-01-01T16:05:06+00"),
+            ("2009 04:05:06pm", "2006 03:04:05pm", "2009-01-01T16:05:06+00"),
+            ("2009 12:30AM", "2006 03:04PM", "2009-01-01T00:30:00+00"),
+            ("2009 12:30PM", "2006 03:04PM", "2009-01-01T12:30:00+00"),
+            ("2009 05.123", "2006 05.000", "2009-01-01T00:00:05.123+00"),
+            ("2009 05,123", "2006 05.000", "2009-01-01T00:00:05.123+00"),
+            ("2009 05.1234567891", "2006 05.999", "2009-01-01T00:00:05.123456789+00"),
+            ("2009 05", "2006 05.999", "2009-01-01T00:00:05+00"),
+            ("2009 05.5", "2006 05", "2009-01-01T00:00:05.5+00"),
+            ("2009 +0200", "2006 -0700", "2009-01-01T00:00:00+02"),
+            ("2009 -02:30", "2006 -07:00", "2009-01-01T00:00:00-02:30"),
+            ("2009 +02", "2006 -07", "2009-01-01T00:00:00+02"),
+            ("2009 -023015", "2006 -070000", "2009-01-01T00:00:00-02:30:15"),
+            ("2009 +02:30:15", "2006 Z07:00:00", "2009-01-01T00:00:00+02:30:15"),
+            ("2009 Z", "2006 Z0700", "2009-01-01T00:00:00+00"),
+            ("2009 Z", "2006 Z07:00", "2009-01-01T00:00:00+00"),
+            ("2009 +0530", "2006 Z0700", "2009-01-01T00:00:00+05:30"),
+            ("2009 UTC", "2006 MST", "2009-01-01T00:00:00+00"),
+            ("2009 GMT", "2006 MST", "2009-01-01T00:00:00+00"),
+            ("2009 GMT-8", "2006 MST", "2009-01-01T00:00:00-08"),
+            ("2009 PST", "2006 MST", "2009-01-01T00:00:00-08"),
+            ("2009 -03", "2006 MST", "2009-01-01T00:00:00-03"),
+            ("2009-02-03T04:05:06Z", "2006-01-02T15:04:05Z07:00", "2009-02-03T04:05:06+00"),
+            ("2009-02-03T04:05:06.789+02:00", "2006-01-02T15:04:05Z07:00", "2009-02-03T04:05:06.789+02"),
+            ("Tue, 03 Feb 2009 04:05:06 GMT", "Mon, 02 Jan 2006 15:04:05 MST", "2009-02-03T04:05:06+00"),
+            ("Tue Feb   3 2009", "Mon Jan 2 2006", "2009-02-03T00:00:00+00"),
+            ("\u{1f600}2009é", "\u{1f600}2006é", "2009-01-01T00:00:00+00"),
+            ("0000-02-29", "2006-01-02", "0000-02-29T00:00:00+00"),
+            ("9999-12-30", "2006-01-02", "9999-12-30T00:00:00+00"),
+            ("2024-02-29", "2006-01-02", "2024-02-29T00:00:00+00"),
+        ];
+        for (text, layout, expected) in cases {
+            assert_eq!(read(text, layout, "UTC").as_deref(), Ok(expected), "{text} as {layout}");
+        }
+    }
+
+    #[test]
+    fn a_location_is_for_texts_that_have_none() {
+        const LAYOUT: &str = "2006-01-02 15:04:05 MST";
+        let cases = [
+            ("2020-07-01 12:00:00", "2006-01-02 15:04:05", "2020-07-01T12:00:00+02"),
+            ("2020-01-01 12:00:00", "2006-01-02 15:04:05", "2020-01-01T12:00:00+01"),
+            ("2020-07-01 12:00:00 +0500", "2006-01-02 15:04:05 -0700", "2020-07-01T12:00:00+05"),
+            ("2020-07-01 12:00:00 CEST", LAYOUT, "2020-07-01T12:00:00+02"),
+            ("2020-01-01 12:00:00 CET", LAYOUT, "2020-01-01T12:00:00+01"),
+            ("2020-01-01 12:00:00 CEST", LAYOUT, "2020-01-01T12:00:00+02"),
+            // The hour that is missing in spring is the next one, the hour that comes twice in autumn is the first.
+            ("2020-03-29 02:30:00", "2006-01-02 15:04:05", "2020-03-29T03:30:00+02"),
+            ("2020-10-25 02:30:00", "2006-01-02 15:04:05", "2020-10-25T02:30:00+02"),
+            ("2020-10-25 02:30:00 CET", LAYOUT, "2020-10-25T02:30:00+01"),
+            ("2020-10-25 02:30:00 CEST", LAYOUT, "2020-10-25T02:30:00+02"),
+        ];
+        for (text, layout, expected) in cases {
+            assert_eq!(read(text, layout, "Europe/Berlin").as_deref(), Ok(expected), "{text} as {layout}");
+        }
+    }
+
+    #[test]
+    fn zones_stay_or_are_named_by_what_was_read() {
+        let cases = [
+            ("2020-07-01T12:00:00+02:00", "2006-01-02T15:04:05Z07:00", "CEST"),
+            ("2020-07-01T12:00:00+05:30", "2006-01-02T15:04:05Z07:00", "+0530"),
+            ("2020-07-01T12:00:00Z", "2006-01-02T15:04:05Z07:00", "UTC"),
+            ("2020-07-01 PST", "2006-01-02 MST", "PST"),
+        ];
+        for (text, layout, abbreviation) in cases {
+            let time = parse(text, layout, &TimeZone::get("Europe/Berlin").unwrap()).unwrap();
+            assert_eq!(super::super::go_format::format(&time, "MST"), abbreviation, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_an_error_with_text_and_layout() {
+        let cases = [
+            ("", "2006", "cannot read \"\" as \"2006\""),
+            ("209", "2006", "cannot read \"209\""),
+            ("10000-01-01", "2006-01-02", "cannot parse \"10000-01-01\" as \"2006-01-02\""),
+            ("2009x", "2006", "extra text \"x\""),
+            ("2009 ", "2006", "extra text \" \""),
+            ("2009/01", "2006-01", "cannot read \"/01\" as \"-\""),
+            ("2009-13", "2006-01", "month out of range"),
+            ("2009-00", "2006-01", "month out of range"),
+            ("2009-1", "2006-01", "cannot read \"1\" as \"01\""),
+            ("2009-02-30", "2006-01-02", "day out of range"),
+            ("2023-02-29", "2006-01-02", "day out of range"),
+            ("2009-02-00", "2006-01-02", "day out of range"),
+            ("24:00", "15:04", "hour out of range"),
+            ("13:00 PM", "3:04 PM", "hour out of range"),
+            ("23:60", "15:04", "minute out of range"),
+            ("23:59:60", "15:04:05", "second out of range"),
+            ("2016-12-31T23:59:60Z", "2006-01-02T15:04:05Z07:00", "second out of range"),
+            ("10 XM", "3 PM", "cannot read \"XM\" as \"PM\""),
+            ("10 pm", "3 PM", "cannot read \"pm\" as \"PM\""),
+            ("Foo 2009", "Jan 2006", "cannot read \"Foo 2009\" as \"Jan\""),
+            ("2009 +25:00", "2006 -07:00", "offset out of range"),
+            ("2009 0200", "2006 -0700", "cannot read \"0200\" as \"-0700\""),
+            ("2009 +0200", "2006 -07:00", "as \"-07:00\""),
+            ("2009 Z", "2006 -07:00", "as \"-07:00\""),
+            ("2009 XYZ", "2006 MST", "the abbreviation \"XYZ\" is of no known offset"),
+            ("2009 cet", "2006 MST", "as \"MST\""),
+            ("2009 5.12", "2006 5.000", "as \".000\""),
+            ("2009 366", "2006 002", "day of the year out of range"),
+            ("2009 000", "2006 002", "day of the year out of range"),
+            ("2009-03-034", "2006-01-002", "in another month"),
+            ("9999-12-31T23:59:59-24:00", "2006-01-02T15:04:05Z07:00", "out of range"),
+            ("\u{1f600}", "2006", "cannot read"),
+            ("20\u{e9}9", "2006", "cannot read"),
+            ("2009\u{0}", "2006", "extra text"),
+        ];
+        for (text, layout, expected) in cases {
+            let error = read(text, layout, "UTC").expect_err(text);
+            assert!(error.contains(expected) && error.contains("as"), "{text} as {layout} gave {error}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_in_a_layout_is_read_in_it() {
+        let layouts = [
+            "Mon Jan _2 15:04:05 2006",
+            "Mon Jan _2 15:04:05 MST 2006",
+            "Mon Jan 02 15:04:05 -0700 2006",
+            "Monday, 02-Jan-06 15:04:05 MST",
+            "Mon, 02 Jan 2006 15:04:05 -0700",
+            "2006-01-02T15:04:05.999999999Z07:00",
+            "January 2, 2006 at 3:04:05.000 pm (MST)",
+            "2006 002 15h04m5s",
+            "20060102150405",
+        ];
+        let zone = TimeZone::get("America/New_York").unwrap();
+        for second in (0..40).map(|n| 1_000_000_000 + n * 11_111_111) {
+            let time = jiff::Timestamp::from_second(second).unwrap().to_zoned(zone.clone());
+            for layout in layouts {
+                let text = super::super::go_format::format(&time, layout);
+                assert_eq!(parse(&text, layout, &zone).as_ref(), Ok(&time), "{text} as {layout}");
+            }
+        }
+    }
+}

@@ -157,3 +157,60 @@ fn methods(builder: &mut MethodsBuilder) {
         Ok(Time::new(this.zoned.with_time_zone(zone)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{all_equal, all_fail};
+
+    #[test]
+    fn parts_are_those_of_the_zone() {
+        const TIME: &str = "t = time.from_timestamp(1720000000, 5).in_location('Asia/Kolkata')\n";
+        let parts =
+            format!("{TIME}[t.year, t.month, t.day, t.hour, t.minute, t.second, t.nanosecond, t.unix, t.unix_nano]");
+        all_equal(&[
+            (&parts, "[2024, 7, 3, 15, 16, 40, 5, 1720000000, 1720000000000000005]"),
+            (&format!("{TIME}t.format('2006-01-02 15:04 MST')"), "'2024-07-03 15:16 IST'"),
+            ("time.from_timestamp(0).format(layout='Jan 2')", "'Jan 1'"),
+            ("time.from_timestamp(0).in_location('UTC').hour", "0"),
+            ("type(time.now())", "'time.time'"),
+        ]);
+        all_fail(&[
+            ("time.now().in_location('Mars')", "time.in_location: unknown time zone \"Mars\""),
+            ("time.now().in_location(1)", "time.in_location: `zone` must be str, not int"),
+            ("time.now().format(None)", "time.format: `layout` must be str, not NoneType"),
+            ("time.now().century", "century"),
+        ]);
+    }
+
+    #[test]
+    fn instants_are_compared_whatever_their_zones() {
+        const TIMES: &str = "a = time.from_timestamp(0)\nb = a.in_location('Asia/Tokyo')\nc = a + time.nanosecond\n";
+        all_equal(&[
+            (&format!("{TIMES}[a == b, a != c, a < c, b <= a, c > b, max(a, c) == c]"), "[True] * 6"),
+            (&format!("{TIMES}len(set([a, b, c]))"), "2"),
+            ("time.now() == 1", "False"),
+        ]);
+        all_fail(&[("time.now() < 1", "not supported"), ("time.now() < time.hour", "not supported")]);
+    }
+
+    #[test]
+    fn durations_are_added_and_differences_are_durations() {
+        const SPRING: &str = "t = time.time(year=2024, month=3, day=31, location='Europe/Berlin')\n";
+        all_equal(&[
+            ("(time.from_timestamp(5) - time.from_timestamp(2)) == 3 * time.second", "True"),
+            ("time.hour + time.from_timestamp(0) == time.from_timestamp(0) + time.hour", "True"),
+            ("(time.from_timestamp(0) - time.hour).unix", "-3600"),
+            // A day with a missing hour: twenty-four hours later it is one o'clock.
+            (&format!("{SPRING}str(t + 24 * time.hour)"), "'2024-04-01 01:00:00 +0200 CEST'"),
+            ("(time.time(year=9999) - time.time(year=0)).hours", "87649440.0"),
+        ]);
+        all_fail(&[
+            ("time.now() + time.hour * 1000000000", "is out of range"),
+            ("time.now() - time.hour * 1000000000", "is out of range"),
+            ("time.now() + 1", "not supported"),
+            ("time.now() - 1", "not supported"),
+            ("time.now() + time.now()", "not supported"),
+            ("time.now() * 2", "not supported"),
+        ]);
+    }
+}

@@ -122,3 +122,96 @@ fn integer(function: &str, name: &str, value: Value) -> starlark::Result<i128> {
 fn location_name<'v>(function: &str, location: Option<Value<'v>>) -> starlark::Result<&'v str> {
     location.map_or(Ok("UTC"), |location| arguments::text(function, "location", location))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{all_equal, all_fail, eval};
+
+    #[test]
+    fn times_are_made_of_parts() {
+        all_equal(&[
+            ("str(time.time(year=2024))", "'2024-01-01 00:00:00 +0000 UTC'"),
+            (
+                "str(time.time(year=2024, month=2, day=29, hour=23, minute=59, second=58, nanosecond=7))",
+                "'2024-02-29 23:59:58.000000007 +0000 UTC'",
+            ),
+            ("str(time.time(year=2024, month=7, location='Europe/Berlin'))", "'2024-07-01 00:00:00 +0200 CEST'"),
+            ("time.time(year=2024, month=3, day=31, hour=2, minute=30, location='Europe/Berlin').hour", "3"),
+            ("time.time(year=0).year", "0"),
+            ("time.time(year=9999, month=12, day=30).unix", "253402128000"),
+        ]);
+        all_fail(&[
+            ("time.time(year=2023, month=2, day=29)", "time.time: "),
+            ("time.time(year=10000)", "time.time: "),
+            ("time.time(year=2024, month=13)", "time.time: "),
+            ("time.time(year=2024, second=60)", "time.time: "),
+            ("time.time(year=2024, month=300)", "time.time: `month` 300 is out of range"),
+            ("time.time(year=1 << 100)", "time.time: `year` 1267650600228229401496703205376 is out of range"),
+            ("time.time(year=2024.0)", "time.time: `year` must be int, not float"),
+            ("time.time(year=2024, location='Nowhere/X')", "time.time: unknown time zone \"Nowhere/X\""),
+            ("time.time(2024)", "time"),
+            ("time.time()", "year"),
+        ]);
+    }
+
+    #[test]
+    fn times_are_made_of_seconds() {
+        all_equal(&[
+            ("str(time.from_timestamp(0))", "'1970-01-01 00:00:00 +0000 UTC'"),
+            ("str(time.from_timestamp(-1, 500000000))", "'1969-12-31 23:59:59.5 +0000 UTC'"),
+            ("time.from_timestamp(1, nsec=-1).unix_nano", "999999999"),
+            ("time.from_timestamp(-1, 1).unix", "-1"),
+            ("time.from_timestamp(0, 3000000000).unix", "3"),
+        ]);
+        all_fail(&[
+            ("time.from_timestamp(1 << 62)", "time.from_timestamp: 4611686018427387904 seconds are out of range"),
+            ("time.from_timestamp(1 << 200)", "time.from_timestamp: `sec` is out of range"),
+            ("time.from_timestamp(1.5)", "time.from_timestamp: `sec` must be int, not float"),
+        ]);
+    }
+
+    #[test]
+    fn texts_are_read_as_rfc_3339_unless_a_layout_is_given() {
+        all_equal(&[
+            ("time.parse_time('2026-01-01T10:00:00+02:00').unix", "1767254400"),
+            ("time.parse_time('2026-01-01T10:00:00.25Z').nanosecond", "250000000"),
+            ("time.parse_time('01/02/2026', '02/01/2006').month", "2"),
+            (
+                "str(time.parse_time('2026-07-01', format='2006-01-02', location='America/New_York'))",
+                "'2026-07-01 00:00:00 -0400 EDT'",
+            ),
+        ]);
+        all_fail(&[
+            (
+                "time.parse_time('yesterday')",
+                "time.parse_time: cannot parse \"yesterday\" as \"2006-01-02T15:04:05Z07:00\": cannot read \"yesterday\" as \"2006\"",
+            ),
+            ("time.parse_time('2026-01-01T10:00:00')", "cannot read \"\" as \"Z07:00\""),
+            ("time.parse_time('2026', '2006', 'Mars')", "unknown time zone \"Mars\""),
+            ("time.parse_time(5)", "time.parse_time: `s` must be str, not int"),
+        ]);
+    }
+
+    #[test]
+    fn zones_are_known_by_name() {
+        all_equal(&[
+            ("[time.is_valid_timezone(z) for z in ['UTC', 'Local', 'Europe/Stockholm', 'Etc/GMT+3']]", "[True] * 4"),
+            (
+                "[time.is_valid_timezone(z) for z in ['', 'Mars', '../etc/passwd', 'Europe', '\\x00', '/UTC']]",
+                "[False] * 6",
+            ),
+        ]);
+        all_fail(&[("time.is_valid_timezone(None)", "time.is_valid_timezone: `s` must be str, not NoneType")]);
+    }
+
+    #[test]
+    fn now_is_later_than_this_was_written_and_goes_on() {
+        assert_eq!(eval("time.now().year >= 2026 and time.now() <= time.now()").as_deref(), Ok("True"));
+    }
+
+    #[test]
+    fn the_constants_are_durations() {
+        let names = "[str(d) for d in [time.nanosecond, time.microsecond, time.millisecond, time.second, time.minute, time.hour]]";
+        all_equal(&[(names, "['1ns', '1\\u00b5s', '1ms', '1s', '1m0s', '1h0m0s']")]);
+    }
+}
