@@ -2,6 +2,7 @@
 
 use starlark::values::Value;
 use starlark::values::bytes::StarlarkBytes;
+use starlark::values::tuple::UnpackTuple;
 
 use super::failure;
 
@@ -19,6 +20,11 @@ pub(super) fn text_or_bytes<'v>(function: &str, name: &str, value: Value<'v>) ->
         Some(bytes) => Ok(bytes.as_bytes()),
         None => Err(wrong_type(function, name, "str or bytes", value)),
     }
+}
+
+/// Fails if there is an argument. The language's own message names the function only if it has parameters.
+pub(super) fn none(function: &str, args: &UnpackTuple<Value<'_>>) -> starlark::Result<()> {
+    if args.items.is_empty() { Ok(()) } else { Err(failure(function, "takes no arguments")) }
 }
 
 /// The error for an argument of a wrong type.

@@ -1,14 +1,18 @@
 //! What every lib file can call besides the language's own functions. A file per module of chapter 03 §3.3.
 
 mod arguments;
+mod csv;
+mod csv_quotes;
 // Here and at `time`: what the language derives for values implements a trait that is marked unsafe.
 #[allow(unsafe_code)]
 pub(crate) mod duration;
 mod go_format;
 mod go_layout;
 mod go_parse;
+mod hashes;
 pub(crate) mod json;
 mod json_read;
+mod json_schema;
 mod json_token;
 mod json_write;
 #[cfg(test)]
@@ -27,6 +31,9 @@ use starlark::environment::GlobalsBuilder;
 pub(crate) fn register_pure(builder: &mut GlobalsBuilder) {
     json::register(builder);
     time_module::register(builder);
+    hashes::register(builder);
+    csv::register(builder);
+    json_schema::register(builder);
 }
 
 #[derive(Debug, thiserror::Error)]

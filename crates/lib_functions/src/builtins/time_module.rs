@@ -4,6 +4,7 @@ use jiff::civil::DateTime;
 use jiff::{Timestamp, Zoned};
 use num_bigint::BigInt;
 use starlark::environment::GlobalsBuilder;
+use starlark::values::tuple::UnpackTuple;
 use starlark::values::{UnpackValue, Value};
 
 use super::duration::{self, Duration};
@@ -35,7 +36,8 @@ pub(super) fn register(builder: &mut GlobalsBuilder) {
 #[starlark::starlark_module]
 fn members(builder: &mut GlobalsBuilder) {
     /// The present time in the zone of the machine.
-    fn now() -> starlark::Result<Time> {
+    fn now<'v>(#[starlark(args)] args: UnpackTuple<Value<'v>>) -> starlark::Result<Time> {
+        arguments::none("time.now", &args)?;
         Ok(Time::new(Zoned::now()))
     }
 
@@ -207,6 +209,7 @@ mod tests {
     #[test]
     fn now_is_later_than_this_was_written_and_goes_on() {
         assert_eq!(eval("time.now().year >= 2026 and time.now() <= time.now()").as_deref(), Ok("True"));
+        all_fail(&[("time.now('UTC')", "time.now: takes no arguments")]);
     }
 
     #[test]
