@@ -56,7 +56,7 @@ fn members(builder: &mut GlobalsBuilder) {
 
 fn delimiter_byte(delimiter: &str) -> Result<u8, String> {
     match delimiter.as_bytes() {
-        [b'"' | b'\n' | b'\r' | 0x80..] => Err(format!("{delimiter:?} cannot be a delimiter")),
+        [b'"' | b'\n' | b'\r'] => Err(format!("{delimiter:?} cannot be a delimiter")),
         [byte] => Ok(*byte),
         _ => Err(format!("the delimiter must be one ASCII character, not {delimiter:?}")),
     }
@@ -210,7 +210,9 @@ fn field<'v>(value: Value<'v>, heap: Heap<'v>) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{all_equal, all_fail};
+    use starlark::values::Heap;
+
+    use super::super::testing::{all_equal, all_fail, texts};
 
     #[test]
     fn texts_become_dicts_of_strings() {
@@ -242,7 +244,7 @@ mod tests {
             ("csv.decode('a,b,a')", "csv.decode: the header names \"a\" twice"),
             ("csv.decode('a', delimiter=';;')", "the delimiter must be one ASCII character, not \";;\""),
             ("csv.decode('a', delimiter='')", "the delimiter must be one ASCII character"),
-            ("csv.decode('a', delimiter='é')", "cannot be a delimiter"),
+            ("csv.decode('a', delimiter='é')", "must be one ASCII character"),
             ("csv.decode('a', delimiter='\"')", "cannot be a delimiter"),
             ("csv.decode('a', delimiter='\\n')", "cannot be a delimiter"),
             ("csv.decode('a\\n\\n\"x\\ny')", "the quote in line 3 is not closed"),
@@ -294,5 +296,26 @@ mod tests {
             ("csv.encode([[1]], header='a')", "csv.encode: `header` must be list of str, not string"),
             ("csv.encode([[1]], header=[1])", "csv.encode: `header` must be str, not int"),
         ]);
+    }
+
+    #[test]
+    fn any_text_is_a_table_or_an_error_and_what_was_read_is_written_the_same() {
+        const PIECES: [&str; 10] = ["a", ",", "\"", "\"\"", "\n", "\r\n", "\r", " ", "\u{e9}", "\"x\","];
+        let mut accepted = 0;
+        for text in texts(&PIECES, 9, 20_000) {
+            let Ok(records) = super::read(&text, b',') else { continue };
+            accepted += 1;
+            Heap::temp(|heap| {
+                let rows = super::values(&records, false, heap).unwrap();
+                let items = super::elements(rows, heap).unwrap();
+                let written = super::written(&items, None, heap).unwrap();
+                let fields = |records: &[csv::StringRecord]| {
+                    records.iter().map(|record| record.iter().map(str::to_owned).collect()).collect::<Vec<Vec<_>>>()
+                };
+                let again = super::read(&written, b',').map(|records| fields(&records));
+                assert_eq!(again, Ok(fields(&records)), "{text:?} was written as {written:?}");
+            });
+        }
+        assert!(accepted > 1000, "{accepted}");
     }
 }

@@ -5,9 +5,10 @@ use std::borrow::Cow;
 use num_bigint::BigInt;
 
 use super::json_read::JsonError;
+use super::position::Position;
 
 /// Most digits of an integer. Reading it takes time by the square of their number.
-const MAX_DIGITS: usize = 100_000;
+pub(super) const MAX_DIGITS: usize = 100_000;
 /// Integers of so many digits fit 64 bits.
 const SMALL_DIGITS: usize = 18;
 
@@ -24,13 +25,7 @@ impl Problem {
 
     /// The error as the author of the text counts.
     pub(super) fn located(self, text: &str) -> JsonError {
-        let at = text.floor_char_boundary(self.at);
-        let line_start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-        JsonError {
-            line: text[..at].bytes().filter(|&byte| byte == b'\n').count() + 1,
-            column: text[line_start..at].chars().count() + 1,
-            message: self.message,
-        }
+        JsonError { position: Position::of(text, self.at), message: self.message }
     }
 }
 

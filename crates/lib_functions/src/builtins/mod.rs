@@ -15,12 +15,21 @@ mod json_read;
 mod json_schema;
 mod json_token;
 mod json_write;
+mod position;
 #[cfg(test)]
 pub(crate) mod testing;
 #[allow(unsafe_code)]
 pub(crate) mod time;
 mod time_module;
 mod time_zone;
+mod xml;
+mod xml_names;
+mod xml_read;
+mod xml_write;
+mod yaml;
+mod yaml_read;
+mod yaml_scalar;
+mod yaml_write;
 
 use std::fmt::Display;
 
@@ -34,6 +43,8 @@ pub(crate) fn register_pure(builder: &mut GlobalsBuilder) {
     hashes::register(builder);
     csv::register(builder);
     json_schema::register(builder);
+    xml::register(builder);
+    yaml::register(builder);
 }
 
 #[derive(Debug, thiserror::Error)]

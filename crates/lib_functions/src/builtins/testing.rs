@@ -59,3 +59,17 @@ pub(crate) fn literal(text: &str) -> String {
     }
     quoted + "\""
 }
+
+/// Texts of up to `longest` pieces, always the same ones.
+pub(crate) fn texts(pieces: &[&str], longest: u64, count: usize) -> impl Iterator<Item = String> {
+    let mut state = 1_u64;
+    let mut below = move |limit: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % limit
+    };
+    (0..count).map(move |_| {
+        let length = 1 + below(longest);
+        let picked = (0..length).map(|_| pieces[usize::try_from(below(pieces.len() as u64)).unwrap()]);
+        picked.collect()
+    })
+}
