@@ -50,7 +50,7 @@ fn members(builder: &mut GlobalsBuilder) {
             None => None,
             Some(value) => Some(column_names(value, heap)?),
         };
-        written(&items, names, heap).map_err(|error| failure(ENCODE, error))
+        written(&items, names.as_deref(), heap).map_err(|error| failure(ENCODE, error))
     }
 }
 
@@ -114,7 +114,7 @@ fn column_names<'v>(header: Value<'v>, heap: Heap<'v>) -> starlark::Result<Vec<&
     names.into_iter().map(|name| arguments::text(ENCODE, "header", name)).collect()
 }
 
-fn written<'v>(rows: &[Value<'v>], names: Option<Vec<&'v str>>, heap: Heap<'v>) -> Result<String, String> {
+fn written<'v>(rows: &[Value<'v>], names: Option<&[&'v str]>, heap: Heap<'v>) -> Result<String, String> {
     let mut out = WriterBuilder::new().from_writer(Vec::new());
     if rows.first().is_some_and(|row| DictRef::from_value(*row).is_some()) {
         write_dicts(&mut out, rows, names, heap)?;
@@ -130,10 +130,10 @@ type Writer = csv::Writer<Vec<u8>>;
 fn write_dicts<'v>(
     out: &mut Writer,
     rows: &[Value<'v>],
-    names: Option<Vec<&'v str>>,
+    names: Option<&[&'v str]>,
     heap: Heap<'v>,
 ) -> Result<(), String> {
-    let mut columns = names.clone().unwrap_or_default();
+    let mut columns = names.unwrap_or_default().to_vec();
     let mut known: HashSet<&str> = columns.iter().copied().collect();
     let mut dicts = Vec::with_capacity(rows.len());
     for (at, row) in rows.iter().enumerate() {
@@ -165,13 +165,13 @@ fn write_dicts<'v>(
 fn write_lists<'v>(
     out: &mut Writer,
     rows: &[Value<'v>],
-    names: Option<Vec<&'v str>>,
+    names: Option<&[&'v str]>,
     heap: Heap<'v>,
 ) -> Result<(), String> {
     let mut width = None;
     if let Some(names) = names {
         width = Some(names.len());
-        out.write_record(&names).map_err(|error| error.to_string())?;
+        out.write_record(names).map_err(|error| error.to_string())?;
     }
     for (at, row) in rows.iter().enumerate() {
         let items = elements(*row, heap).ok_or_else(|| mixed(at, *row, "list"))?;

@@ -64,7 +64,7 @@ struct Reader<'t> {
 /// Nothing: the text does not fit. An error: a number that is out of the range of the field that it names.
 type Outcome = Option<Result<(), &'static str>>;
 
-impl<'t> Reader<'t> {
+impl Reader<'_> {
     /// Text that stands for itself. As in Go, blanks stand for any number of blanks.
     fn literal(&mut self, literal: &str) -> Result<(), String> {
         let mut expected = literal;
@@ -280,7 +280,7 @@ fn within(value: i8, least: i8, most: i8, field: &'static str) -> Result<(), &'s
 impl Fields {
     fn time(self, location: &TimeZone) -> Result<Zoned, String> {
         let out_of_range = |_| "the time is out of range".to_owned();
-        let civil = self.date()?.at(self.hour()?, self.minute, self.second, self.nanosecond);
+        let civil = self.date()?.at(self.hour(), self.minute, self.second, self.nanosecond);
         if self.utc {
             return civil.to_zoned(TimeZone::UTC).map_err(out_of_range);
         }
@@ -297,11 +297,11 @@ impl Fields {
         civil.to_zoned(location.clone()).map_err(out_of_range)
     }
 
-    fn hour(&self) -> Result<i8, String> {
+    fn hour(&self) -> i8 {
         match self.afternoon {
-            Some(true) if self.hour < 12 => Ok(self.hour + 12),
-            Some(false) if self.hour == 12 => Ok(0),
-            _ => Ok(self.hour),
+            Some(true) if self.hour < 12 => self.hour + 12,
+            Some(false) if self.hour == 12 => 0,
+            _ => self.hour,
         }
     }
 

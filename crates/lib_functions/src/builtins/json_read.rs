@@ -1,6 +1,6 @@
 //! Reads JSON (RFC 8259) straight into values of the language, without a tree in between: pages of an API are read
-//! here. A reader of our own, because those that exist refuse lone surrogates, which real services send, or bound the
-//! size of integers, or bring a dozen crates.
+//! here. A reader of our own, because those that exist refuse lone surrogates, which real services send, and give
+//! numbers as text or bring many crates (decision 0007).
 
 use std::borrow::Cow;
 use std::fmt;

@@ -3,8 +3,8 @@
 mod arguments;
 mod csv;
 mod csv_quotes;
-// Here and at `time`: what the language derives for values implements a trait that is marked unsafe.
-#[allow(unsafe_code)]
+// Here and below: what the language's macros make of values and of modules does not meet these lints.
+#[allow(unsafe_code, clippy::unnecessary_wraps)]
 pub(crate) mod duration;
 mod go_format;
 mod go_layout;
@@ -18,8 +18,9 @@ mod json_write;
 mod position;
 #[cfg(test)]
 pub(crate) mod testing;
-#[allow(unsafe_code)]
+#[allow(unsafe_code, clippy::unnecessary_wraps)]
 pub(crate) mod time;
+#[allow(clippy::too_many_arguments)]
 mod time_module;
 mod time_zone;
 mod xml;

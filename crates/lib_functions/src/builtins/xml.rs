@@ -96,7 +96,7 @@ mod tests {
             ("<a", "line 1"),
             ("<a x=1/>", "line 1"),
             ("<a x/>", "line 1"),
-            ("<a x='1' x='2'/>", "line 1"),
+            ("<a x='1' x='2'/>", "the attribute \"x\" stands twice"),
             ("<a x='<'/>", "`<` in the attribute"),
             ("<1a/>", "is not a name"),
             ("< a/>", "is not a name"),

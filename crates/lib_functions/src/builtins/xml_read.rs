@@ -1,5 +1,7 @@
 //! Reads XML documents into dicts. No entity is known but the five of the language, and nothing is ever fetched.
 
+use std::collections::HashSet;
+
 use quick_xml::XmlVersion;
 use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesRef, BytesStart, Event};
@@ -97,10 +99,15 @@ impl<'v> Document<'v> {
         }
         let name = checked_name(tag.name().0)?;
         let mut attributes = SmallMap::new();
-        for attribute in tag.attributes() {
+        let mut keys = HashSet::new();
+        // The reader's own search for repeated attributes compares each with all before it.
+        for attribute in tag.attributes().with_checks(false) {
             let attribute = attribute.map_err(|error| error.to_string())?;
             let key = attribute.key.0;
             let local = checked_name(key)?;
+            if !keys.insert(key) {
+                return Err(format!("the attribute {key:?} stands twice"));
+            }
             if attribute.value.contains('<') {
                 return Err(format!("`<` in the attribute {key:?}"));
             }
@@ -127,8 +134,8 @@ impl<'v> Document<'v> {
 
     fn close(&mut self) {
         let Some(element) = self.open.pop() else { return };
-        let name = element.name.clone();
-        let value = self.value(element);
+        let value = self.value(&element);
+        let name = element.name;
         match self.open.last_mut() {
             None => self.root = Some(self.heap.alloc(AllocDict([(name, value)]))),
             Some(parent) => match parent.elements.get_mut(&name) {
@@ -138,7 +145,7 @@ impl<'v> Document<'v> {
         }
     }
 
-    fn value(&self, element: Element<'v>) -> Value<'v> {
+    fn value(&self, element: &Element<'v>) -> Value<'v> {
         let text = element.text.trim_matches(is_blank);
         if element.attributes.is_empty() && element.elements.is_empty() {
             return self.heap.alloc(text);

@@ -33,7 +33,7 @@ pub(super) fn written<'v>(document: Value<'v>, heap: Heap<'v>) -> Result<String,
     }
 }
 
-fn key<'v>(key: Value<'v>) -> Result<&'v str, String> {
+fn key(key: Value<'_>) -> Result<&str, String> {
     key.unpack_str().ok_or_else(|| format!("a key must be str, not {}", key.get_type()))
 }
 
