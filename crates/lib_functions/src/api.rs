@@ -247,11 +247,7 @@ impl PushApi {
 
 fn base_url_of(fields: &Fields, literal: Literal) -> Result<String, Problem> {
     match &literal.value {
-        LiteralValue::Text(url)
-            if http_client::Origin::of(url).is_some() && url.split_once("://").is_some_and(|(_, rest)| !rest.is_empty()) =>
-        {
-            Ok(url.clone())
-        }
+        LiteralValue::Text(url) if http_client::Origin::of(url).is_ok() => Ok(url.clone()),
         _ => Err(fields.problem("base_url", "must be an http or https URL", &literal)),
     }
 }

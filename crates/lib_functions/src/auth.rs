@@ -82,17 +82,18 @@ impl Auth {
         let hosts = fields.texts("hosts")?.unwrap_or_default();
         note_unknown(&fields, unknown);
         for (host, literal) in &hosts {
-            if http_client::Receiver::parse(host).is_none() {
+            if http_client::Receiver::parse(host).is_err() {
                 return Err(fields.problem("hosts", &format!("\"{host}\" is no host"), literal));
             }
         }
         let form = match (account, provider, user, password, key) {
-            (Some(account), ..) => AuthForm::ServiceAccount { file: secret(&fields, "service_account", account)?, scope },
+            (Some(account), ..) => {
+                AuthForm::ServiceAccount { file: secret(&fields, "service_account", account)?, scope }
+            }
             (None, Some(provider), ..) => AuthForm::Provider(provider_name(&fields, &provider)?),
-            (None, None, Some(user), Some(password), _) => AuthForm::Basic {
-                user: secret(&fields, "user", user)?,
-                password: secret(&fields, "pass", password)?,
-            },
+            (None, None, Some(user), Some(password), _) => {
+                AuthForm::Basic { user: secret(&fields, "user", user)?, password: secret(&fields, "pass", password)? }
+            }
             (None, None, Some(one), None, _) | (None, None, None, Some(one), _) => {
                 return Err(Problem::new("API[\"auth\"] needs \"user\" and \"pass\" together", one.span));
             }
@@ -105,7 +106,8 @@ impl Auth {
                 },
             },
             (None, None, None, None, None) => {
-                let message = "API[\"auth\"] needs one of \"env\", \"user\" with \"pass\", \"provider\", \"service_account\"";
+                let message =
+                    "API[\"auth\"] needs one of \"env\", \"user\" with \"pass\", \"provider\", \"service_account\"";
                 return Err(Problem::new(message, fields.span()));
             }
         };
@@ -138,6 +140,8 @@ fn provider_name(fields: &Fields, literal: &Literal) -> Result<String, Problem> 
     };
     match &literal.value {
         LiteralValue::Text(name) if is_name(name) => Ok(name.clone()),
-        _ => Err(fields.problem("provider", "must be a name of 2 to 64 lower-case letters, digits and dashes", literal)),
+        _ => {
+            Err(fields.problem("provider", "must be a name of 2 to 64 lower-case letters, digits and dashes", literal))
+        }
     }
 }

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use num_traits::ToPrimitive;
 use starlark_syntax::codemap::Span;
 use types::parse_duration;
 
@@ -52,7 +51,7 @@ impl Fields {
     pub(crate) fn whole(&mut self, name: &'static str, min: u64) -> Result<Option<u64>, Problem> {
         let Some(literal) = self.take(name) else { return Ok(None) };
         let LiteralValue::Int(int) = &literal.value else { return Err(self.wrong(name, "int", &literal)) };
-        match int.to_u64().filter(|&number| number >= min) {
+        match u64::try_from(int).ok().filter(|&number| number >= min) {
             Some(number) => Ok(Some(number)),
             None => Err(self.out_of_range(name, &format!("at least {min}"), &literal)),
         }
@@ -82,7 +81,9 @@ impl Fields {
     /// A list of strings.
     pub(crate) fn texts(&mut self, name: &'static str) -> Result<Option<Vec<(String, Literal)>>, Problem> {
         let Some(literal) = self.take(name) else { return Ok(None) };
-        let LiteralValue::List(items) = literal.value else { return Err(self.wrong(name, "list of strings", &literal)) };
+        let LiteralValue::List(items) = literal.value else {
+            return Err(self.wrong(name, "list of strings", &literal));
+        };
         let text = |item: Literal| match &item.value {
             LiteralValue::Text(text) => Ok((text.clone(), item)),
             _ => Err(self.wrong(name, "list of strings", &item)),

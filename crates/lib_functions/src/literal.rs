@@ -1,7 +1,6 @@
 //! Values that stand literally in a file: read off the syntax tree, nothing is executed.
 
 use num_bigint::BigInt;
-use num_traits::ToPrimitive;
 use starlark_syntax::codemap::Span;
 use starlark_syntax::lexer::TokenInt;
 use starlark_syntax::syntax::ast::{AstExpr, AstLiteral, Expr};
@@ -54,7 +53,7 @@ impl LiteralValue {
     /// A number, whatever its form.
     pub(crate) fn number(&self) -> Option<f64> {
         match self {
-            Self::Int(int) => int.to_f64(),
+            Self::Int(int) => int.to_string().parse().ok(),
             Self::Float(float) => Some(*float),
             _ => None,
         }

@@ -1,7 +1,7 @@
 //! Which parameters a function declares, read off the syntax tree.
 
 use starlark_syntax::codemap::Span;
-use starlark_syntax::syntax::ast::{Def, Parameter};
+use starlark_syntax::syntax::ast::{AstNoPayload, DefP, Parameter};
 
 /// A function of a lib file.
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ pub struct ParameterInfo {
 }
 
 impl Signature {
-    pub(crate) fn of(def: &Def) -> Self {
+    pub(crate) fn of(def: &DefP<AstNoPayload>) -> Self {
         let mut parameters = Vec::new();
         let mut takes_any = false;
         for parameter in &def.params {

@@ -50,6 +50,8 @@ codes! {
     StateInUse = "STATE-012", "Workers are using the state.";
     StateServe = "STATE-013", "The state cannot be served like this.";
     StateRekey = "STATE-014", "The key of the state file cannot be replaced like this.";
+    LibFile = "LIB-001", "A lib file cannot be used as it is.";
+    LibFunction = "LIB-002", "A lib function failed.";
     Header = "MODEL-001", "A header comment is not a directive, or stands in the wrong place.";
     DirectiveValue = "MODEL-002", "The value of a directive is not allowed.";
     DirectiveRemoved = "MODEL-003", "A directive or kind of an older version.";
