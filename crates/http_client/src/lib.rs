@@ -32,4 +32,4 @@ pub use options::ClientOptions;
 pub use request::{Body, ClientTls, Credentials, Method, Request, Secrets};
 pub use response::Response;
 pub use stop::Stop;
-pub use url::{Origin, Receiver, join, with_params};
+pub use url::{Origin, Receiver, form, join, with_params};

@@ -4,28 +4,40 @@
 
 mod api;
 mod auth;
+mod authorization;
 mod builtins;
 mod cell;
 mod error;
+mod explain;
+mod fetching;
 mod fields;
+mod host;
 mod host_value;
 mod lib_file;
 mod literal;
 mod parse;
 mod program;
 mod registry;
+mod running;
 mod scanner;
 mod signature;
 mod signatures;
 mod source;
 mod status_check;
+// What the language's macro makes of it.
+#[allow(unsafe_code)]
+mod surroundings;
 
 pub use api::{Api, BatchMode, FetchApi, INJECTED, PushApi, RateLimit, Transport};
 pub use auth::{Auth, AuthForm, KeyPlace, Secret};
 pub use cell::{Cell, CellKind, Row};
 pub use error::{LibError, LibErrorKind};
+pub use explain::CallError;
+pub use fetching::{JobState, Page, PageError};
+pub use host::{Host, HostOptions, Limits, Lookup};
 pub use host_value::{HostValue, HostValueError};
 pub use lib_file::{Lib, Remark};
 pub use registry::{BrokenLib, Registry};
+pub use running::{Argument, Direction, Running, with_lib};
 pub use signature::{ParameterInfo, Signature};
 pub use status_check::UncheckedStatus;

@@ -10,7 +10,7 @@ use types::Place;
 
 use crate::scanner::{Scanner, Token, TokenKind};
 
-/// The name that an endless loop runs over; `builtins/forever.rs` defines it.
+/// The name that an endless loop runs over; `builtins::globals` defines it.
 pub(crate) const FOREVER: &str = "__forever__";
 /// Columns between tab stops.
 const TAB: usize = 8;

@@ -34,6 +34,13 @@ pub fn with_params(url: &str, params: &[(String, String)]) -> String {
     format!("{base}?{}", pairs.join("&"))
 }
 
+/// Pairs as the body of a form (`application/x-www-form-urlencoded`).
+pub fn form(pairs: &[(String, String)]) -> String {
+    let pairs: Vec<String> =
+        pairs.iter().map(|(name, value)| format!("{}={}", encoded(name), encoded(value))).collect();
+    pairs.join("&")
+}
+
 fn encoded(text: &str) -> String {
     form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }

@@ -116,7 +116,8 @@ fn the_roots_of_the_environment_are_trusted() {
     let stop = http_client::Stop::never();
     let client = http_client::Client::new(ClientOptions { root_file, ..ClientOptions::default() });
     assert_eq!(client.send(&request, &stop).unwrap().body, b"secret");
-    let client = http_client::Client::new(ClientOptions { root_file: Some("/nowhere".into()), ..ClientOptions::default() });
+    let client =
+        http_client::Client::new(ClientOptions { root_file: Some("/nowhere".into()), ..ClientOptions::default() });
     let message = client.send(&request, &stop).unwrap_err().to_string();
     assert!(message.starts_with("SSL_CERT_FILE"), "{message}");
     // Without encryption there is nothing to be believed.

@@ -6,16 +6,21 @@ mod csv_quotes;
 // Here and below: what the language's macros make of values and of modules does not meet these lints.
 #[allow(unsafe_code, clippy::unnecessary_wraps)]
 pub(crate) mod duration;
+mod files;
 mod go_format;
 mod go_layout;
 mod go_parse;
 mod hashes;
+#[allow(clippy::needless_pass_by_value)]
+mod http;
+mod http_arguments;
 pub(crate) mod json;
 mod json_read;
 mod json_schema;
 mod json_token;
 mod json_write;
 mod position;
+mod script;
 #[cfg(test)]
 pub(crate) mod testing;
 #[allow(unsafe_code, clippy::unnecessary_wraps)]
@@ -34,10 +39,14 @@ mod yaml_write;
 
 use std::fmt::Display;
 
-use starlark::environment::GlobalsBuilder;
+use starlark::environment::{Globals, GlobalsBuilder, LibraryExtension, Module};
+use starlark::eval::Evaluator;
+use starlark::syntax::{AstModule, Dialect};
+use starlark::values::OwnedFrozenValue;
+
+use crate::source::FOREVER;
 
 /// Adds the modules and functions that need nothing but their arguments, the clock and random numbers.
-#[allow(dead_code)]
 pub(crate) fn register_pure(builder: &mut GlobalsBuilder) {
     json::register(builder);
     time_module::register(builder);
@@ -46,6 +55,28 @@ pub(crate) fn register_pure(builder: &mut GlobalsBuilder) {
     json_schema::register(builder);
     xml::register(builder);
     yaml::register(builder);
+}
+
+/// All that a lib file can name: the language's own functions with `set`, and those of the chapter.
+pub(crate) fn globals() -> starlark::Result<Globals> {
+    let mut builder = GlobalsBuilder::extended_by(&[LibraryExtension::SetType]);
+    register_pure(&mut builder);
+    script::register(&mut builder);
+    files::register(&mut builder);
+    http::register(&mut builder);
+    builder.set(FOREVER, forever()?);
+    Ok(builder.build())
+}
+
+/// What a `while` loop runs over: more rounds than a call may have steps.
+fn forever() -> starlark::Result<OwnedFrozenValue> {
+    let text = format!("rounds = range({})", i32::MAX);
+    let module = AstModule::parse("forever", text, &Dialect::Standard)?;
+    let frozen = Module::with_temp_heap(|environment| {
+        Evaluator::new(&environment).eval_module(module, &Globals::standard())?;
+        environment.freeze().map_err(starlark::Error::from)
+    })?;
+    frozen.get("rounds").map_err(starlark::Error::new_other)
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -1,0 +1,195 @@
+//! The module `http` (chapter 03 §3.3): requests and their answers.
+
+use std::sync::Arc;
+
+use http_client::{Body, HttpError, Method, Request, Response, Secrets};
+use starlark::collections::SmallMap;
+use starlark::environment::GlobalsBuilder;
+use starlark::eval::Evaluator;
+use starlark::values::dict::AllocDict;
+use starlark::values::structs::AllocStruct;
+use starlark::values::{Heap, Value};
+
+use super::http_arguments::{CallAuth, Keywords};
+use super::{arguments, failure, files, json};
+use crate::authorization::basic;
+use crate::explain::Stopped;
+use crate::surroundings::Surroundings;
+
+/// Adds the module.
+pub(super) fn register(builder: &mut GlobalsBuilder) {
+    builder.namespace("http", functions);
+}
+
+type Options<'v> = SmallMap<String, Value<'v>>;
+
+#[starlark::starlark_module]
+fn functions(builder: &mut GlobalsBuilder) {
+    fn get<'v>(
+        url: Value<'v>,
+        #[starlark(kwargs)] options: Options<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<Value<'v>> {
+        request("http.get", Method::Get, url, options, eval)
+    }
+
+    fn post<'v>(
+        url: Value<'v>,
+        #[starlark(kwargs)] options: Options<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<Value<'v>> {
+        request("http.post", Method::Post, url, options, eval)
+    }
+
+    fn put<'v>(
+        url: Value<'v>,
+        #[starlark(kwargs)] options: Options<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<Value<'v>> {
+        request("http.put", Method::Put, url, options, eval)
+    }
+
+    fn patch<'v>(
+        url: Value<'v>,
+        #[starlark(kwargs)] options: Options<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<Value<'v>> {
+        request("http.patch", Method::Patch, url, options, eval)
+    }
+
+    fn delete<'v>(
+        url: Value<'v>,
+        #[starlark(kwargs)] options: Options<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<Value<'v>> {
+        request("http.delete", Method::Delete, url, options, eval)
+    }
+
+    fn upload<'v>(
+        url: Value<'v>,
+        file: Value<'v>,
+        #[starlark(kwargs)] options: Options<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<Value<'v>> {
+        let function = "http.upload";
+        let surroundings = Surroundings::of(eval)?;
+        let mut keywords = Keywords::new(function, options, eval.heap());
+        let file = files::existing(function, surroundings, arguments::text(function, "file", file)?)?;
+        let own_name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let body = Body::Multipart {
+            fields: keywords.pairs("fields")?.unwrap_or_default(),
+            field: keywords.text("field")?.unwrap_or("file").to_owned(),
+            filename: keywords.text("filename")?.map_or(own_name, str::to_owned),
+            file,
+        };
+        send(function, Method::Post, url, keywords, Some(body), eval)
+    }
+}
+
+fn request<'v>(
+    function: &'static str,
+    method: Method,
+    url: Value<'v>,
+    options: Options<'v>,
+    eval: &mut Evaluator<'v, '_, '_>,
+) -> starlark::Result<Value<'v>> {
+    send(function, method, url, Keywords::new(function, options, eval.heap()), None, eval)
+}
+
+fn send<'v>(
+    function: &'static str,
+    method: Method,
+    url: Value<'v>,
+    mut keywords: Keywords<'v>,
+    body: Option<Body>,
+    eval: &mut Evaluator<'v, '_, '_>,
+) -> starlark::Result<Value<'v>> {
+    let surroundings = Surroundings::of(eval)?;
+    let transport = &surroundings.transport;
+    let url = absolute(function, surroundings, arguments::text(function, "url", url)?)?;
+    let mut request = Request::new(method, url);
+    request.query = keywords.pairs("params")?.unwrap_or_default();
+    request.headers = headers(&transport.headers, keywords.headers()?);
+    request.body = match body {
+        Some(body) => body,
+        None => keywords.body()?,
+    };
+    request.timeout = keywords.seconds("timeout", false)?.or(transport.timeout).unwrap_or(request.timeout);
+    request.retry = keywords.retry()?.or(transport.retry).unwrap_or(request.retry);
+    request.backoff = keywords.seconds("backoff", true)?.or(transport.backoff).unwrap_or(request.backoff);
+    request.max_response_bytes = surroundings.max_response_bytes;
+    request.limiter.clone_from(&surroundings.limiter);
+    request.secrets = surroundings.secrets.clone();
+    match keywords.auth()? {
+        None => {}
+        Some(CallAuth::Basic(credentials)) => {
+            let value = basic(&surroundings.host, &credentials.user, &credentials.password);
+            request.secrets = Secrets { headers: vec![("Authorization".into(), value)], ..Secrets::default() };
+        }
+        Some(CallAuth::Digest(credentials)) => {
+            surroundings.host.options().redactor.add_secret(&credentials.password);
+            (request.secrets, request.digest) = (Secrets::default(), Some(credentials));
+        }
+    }
+    request.tls = keywords.tls(surroundings)?.map(Arc::new);
+    keywords.finish()?;
+    let answer =
+        surroundings.host.options().client.send(&request, &surroundings.stop).map_err(|error| match error {
+            HttpError::Stopped => starlark::Error::new_other(Stopped),
+            error => failure(function, error),
+        })?;
+    response(function, &answer, eval.heap())
+}
+
+fn absolute(function: &str, surroundings: &Surroundings, url: &str) -> starlark::Result<String> {
+    http_client::join(surroundings.base_url.as_deref(), url)
+        .ok_or_else(|| failure(function, format_args!("\"{url}\" is relative, and API has no \"base_url\"")))
+}
+
+/// Headers of the API, then those of the call; a call's `None` takes one away.
+fn headers(api: &[(String, String)], call: Vec<(String, Option<String>)>) -> Vec<(String, String)> {
+    let is_named = |name: &str| call.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
+    let mut all: Vec<(String, String)> = api.iter().filter(|(name, _)| !is_named(name)).cloned().collect();
+    // An empty one of this name is not sent.
+    let drops_agent = call.iter().any(|(name, value)| name.eq_ignore_ascii_case("user-agent") && value.is_none());
+    all.extend(drops_agent.then(|| ("User-Agent".to_owned(), String::new())));
+    all.extend(call.into_iter().filter_map(|(name, value)| Some((name, value?))));
+    all
+}
+
+/// The answer as scripts see it.
+fn response<'v>(function: &str, answer: &Response, heap: Heap<'v>) -> starlark::Result<Value<'v>> {
+    let text = String::from_utf8_lossy(&answer.body);
+    let json = json::parse(&text, heap).unwrap_or_else(|_| Value::new_none());
+    let fields = [
+        ("status_code", heap.alloc(i32::from(answer.status))),
+        ("ok", Value::new_bool((200..300).contains(&answer.status))),
+        ("text", heap.alloc(text.as_ref())),
+        ("json", json),
+        ("headers", response_headers(function, answer, heap)?),
+    ];
+    Ok(heap.alloc(AllocStruct(fields)))
+}
+
+/// A dict; several values of a name are a list, and `_links` has those of `Link`.
+fn response_headers<'v>(function: &str, answer: &Response, heap: Heap<'v>) -> starlark::Result<Value<'v>> {
+    let mut names: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (name, value) in &answer.headers {
+        match names.iter_mut().find(|(known, _)| known == name) {
+            Some((_, values)) => values.push(value),
+            None => names.push((name, vec![value])),
+        }
+    }
+    let mut pairs: Vec<(&str, Value<'v>)> = names
+        .into_iter()
+        .map(|(name, values)| match values[..] {
+            [value] => (name, heap.alloc(value)),
+            _ => (name, heap.alloc(values)),
+        })
+        .collect();
+    if answer.header("Link").is_some() {
+        let links = http_client::links(&answer.headers, &answer.url).map_err(|error| failure(function, error))?;
+        pairs.push(("_links", heap.alloc(AllocDict(links))));
+    }
+    Ok(heap.alloc(AllocDict(pairs)))
+}

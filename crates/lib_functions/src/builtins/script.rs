@@ -1,0 +1,122 @@
+//! Functions that belong to no module: `abort`, `fail`, `sleep`, `print`, `lookup`, and the module `env`.
+
+use std::time::Duration;
+
+use starlark::environment::GlobalsBuilder;
+use starlark::eval::Evaluator;
+use starlark::values::dict::AllocDict;
+use starlark::values::none::NoneType;
+use starlark::values::tuple::UnpackTuple;
+use starlark::values::{Heap, Value};
+
+use super::{arguments, failure};
+use crate::explain::{Abort, Stopped};
+use crate::host_value::{HostValue, elements};
+use crate::surroundings::Surroundings;
+
+/// Longest sleep, in seconds.
+const SLEEP_MAX_S: f64 = 86_400.0 * 365.0;
+
+/// Adds the functions.
+pub(super) fn register(builder: &mut GlobalsBuilder) {
+    functions(builder);
+    builder.namespace("env", environment);
+}
+
+#[starlark::starlark_module]
+fn functions(builder: &mut GlobalsBuilder) {
+    /// Ends the fetch without an error and without rows.
+    fn abort<'v>(#[starlark(args)] args: UnpackTuple<Value<'v>>) -> starlark::Result<NoneType> {
+        arguments::none("abort", &args)?;
+        Err(starlark::Error::new_other(Abort))
+    }
+
+    /// Fails the model with a message.
+    fn fail<'v>(
+        #[starlark(args)] args: UnpackTuple<Value<'v>>,
+        #[starlark(require = named, default = " ")] sep: &str,
+    ) -> starlark::Result<NoneType> {
+        let message = joined(&args, sep);
+        Err(starlark::Error::new_kind(starlark::ErrorKind::Fail(Message(message).into())))
+    }
+
+    /// Waits.
+    fn sleep<'v>(s: Value<'v>, eval: &mut Evaluator<'v, '_, '_>) -> starlark::Result<NoneType> {
+        let seconds = super::http_arguments::seconds("sleep", "s", s)?;
+        if !(0.0..=SLEEP_MAX_S).contains(&seconds) {
+            return Err(failure("sleep", "`s` must be 0 or more seconds"));
+        }
+        let stop = &Surroundings::of(eval)?.stop;
+        stop.sleep(Duration::from_secs_f64(seconds)).map_err(|_| starlark::Error::new_other(Stopped))?;
+        Ok(NoneType)
+    }
+
+    /// Writes a line to standard error.
+    fn print<'v>(
+        #[starlark(args)] args: UnpackTuple<Value<'v>>,
+        #[starlark(require = named, default = " ")] sep: &str,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<NoneType> {
+        Surroundings::of(eval)?.host.print(&joined(&args, sep));
+        Ok(NoneType)
+    }
+
+    /// Values of the lake's rows.
+    fn lookup<'v>(
+        table: &str,
+        key: &str,
+        value: &str,
+        r#where: Value<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<Value<'v>> {
+        let heap = eval.heap();
+        let items = elements(r#where, heap).ok_or_else(|| arguments::wrong_type("lookup", "where", "list", r#where))?;
+        let keys: Vec<HostValue> = items
+            .iter()
+            .map(|item| match HostValue::from_value(*item, heap) {
+                Ok(key @ (HostValue::Text(_) | HostValue::Int(_))) => Ok(key),
+                _ => Err(arguments::wrong_type("lookup", "where", "list of str or int", *item)),
+            })
+            .collect::<Result<_, _>>()?;
+        let lookup = Surroundings::of(eval)?.host.options().lookup.clone();
+        let lookup = lookup.ok_or_else(|| failure("lookup", "there is no lake here"))?;
+        let found = lookup.lookup(table, key, value, &keys).map_err(|message| failure("lookup", message))?;
+        let pairs = found.into_iter().map(|(at, value)| Ok((items[at], on_heap(&value, heap)?)));
+        Ok(heap.alloc(AllocDict(pairs.collect::<starlark::Result<Vec<_>>>()?)))
+    }
+}
+
+#[starlark::starlark_module]
+fn environment(builder: &mut GlobalsBuilder) {
+    /// A variable of the environment or of `.env`.
+    fn get<'v>(
+        name: &str,
+        #[starlark(default = "")] default: &str,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<String> {
+        Ok(Surroundings::of(eval)?.host.variable(name).unwrap_or_else(|| default.to_owned()))
+    }
+
+    /// Sets a variable for this command.
+    fn set<'v>(name: &str, value: &str, eval: &mut Evaluator<'v, '_, '_>) -> starlark::Result<NoneType> {
+        if name.is_empty() || name.contains(['=', '\0']) {
+            return Err(failure("env.set", "`name` is no name of a variable"));
+        }
+        Surroundings::of(eval)?.host.set_variable(name, value);
+        Ok(NoneType)
+    }
+}
+
+/// What `fail` says.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Message(String);
+
+fn joined(args: &UnpackTuple<Value<'_>>, sep: &str) -> String {
+    let texts: Vec<String> = args.items.iter().map(|value| value.to_str()).collect();
+    texts.join(sep)
+}
+
+fn on_heap<'v>(value: &HostValue, heap: Heap<'v>) -> starlark::Result<Value<'v>> {
+    value.to_value(heap).map_err(|error| failure("lookup", error))
+}

@@ -1,0 +1,117 @@
+//! What functions have around them: the project, the environment, requests, and the run that they are part of.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use http_client::{Client, RateLimiter, Stop};
+use project::{Environment, Redactor};
+
+use crate::api::RateLimit;
+use crate::host_value::HostValue;
+
+/// What a call may use up.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Calls of functions and rounds of loops.
+    pub steps: u64,
+    /// Bytes of the script's heap.
+    pub heap_bytes: usize,
+    /// Time.
+    pub time: Duration,
+    /// Calls inside of calls.
+    pub depth: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { steps: 1_000_000_000, heap_bytes: 2 << 30, time: Duration::from_hours(6), depth: 2_000 }
+    }
+}
+
+/// Rows of the lake, for `lookup()`.
+pub trait Lookup: Send + Sync {
+    /// The values of `value` in the newest rows of `table` whose `key` is one of `keys` (texts or integers), by the
+    /// place of the key in `keys`. Empty if there is no such table.
+    ///
+    /// # Errors
+    /// A missing column, or whatever else keeps it from being read.
+    fn lookup(
+        &self,
+        table: &str,
+        key: &str,
+        value: &str,
+        keys: &[HostValue],
+    ) -> Result<Vec<(usize, HostValue)>, String>;
+}
+
+/// What a host is made of.
+pub struct HostOptions {
+    /// The project's folder.
+    pub root: PathBuf,
+    /// Variables of the process and of `.env`.
+    pub environment: Environment,
+    /// Keeps secrets out of what is printed; learns those that are used.
+    pub redactor: Redactor,
+    /// Makes the requests.
+    pub client: Client,
+    /// Whether the run was stopped.
+    pub stop: Stop,
+    /// Where lines of `print` go.
+    pub output: Arc<dyn Fn(&str) + Send + Sync>,
+    /// Rows of the lake.
+    pub lookup: Option<Arc<dyn Lookup>>,
+    /// What a call may use up.
+    pub limits: Limits,
+}
+
+/// What functions have around them; clones share it.
+#[derive(Clone)]
+pub struct Host(Arc<Inner>);
+
+struct Inner {
+    options: HostOptions,
+    /// What `env.set` set.
+    overlay: Mutex<BTreeMap<String, String>>,
+    /// One for each lib, whatever model uses it.
+    limiters: Mutex<BTreeMap<String, Arc<RateLimiter>>>,
+}
+
+impl Host {
+    /// A host.
+    pub fn new(options: HostOptions) -> Self {
+        Self(Arc::new(Inner { options, overlay: Mutex::default(), limiters: Mutex::default() }))
+    }
+
+    pub(crate) fn options(&self) -> &HostOptions {
+        &self.0.options
+    }
+
+    pub(crate) fn stop(&self) -> &Stop {
+        &self.0.options.stop
+    }
+
+    /// A variable: what was set by scripts goes first.
+    pub(crate) fn variable(&self, name: &str) -> Option<String> {
+        let overlay = self.0.overlay.lock().unwrap_or_else(PoisonError::into_inner);
+        overlay.get(name).cloned().or_else(|| self.0.options.environment.get(name).map(str::to_owned))
+    }
+
+    pub(crate) fn set_variable(&self, name: &str, value: &str) {
+        self.0.overlay.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), value.to_owned());
+    }
+
+    /// The limiter of a lib's requests.
+    pub(crate) fn limiter(&self, lib: &str, limit: Option<RateLimit>) -> Option<Arc<RateLimiter>> {
+        let limit = limit?;
+        let mut limiters = self.0.limiters.lock().unwrap_or_else(PoisonError::into_inner);
+        let limiter = || Arc::new(RateLimiter::new(limit.requests, limit.per));
+        Some(Arc::clone(limiters.entry(lib.to_owned()).or_insert_with(limiter)))
+    }
+
+    /// Writes a line without secrets.
+    pub(crate) fn print(&self, line: &str) {
+        (self.0.options.output)(&self.0.options.redactor.redact(line));
+    }
+}

@@ -1,0 +1,208 @@
+//! Executes functions of a lib file: its top level once, then as many calls as are asked for.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use http_client::{RateLimiter, Secrets};
+use starlark::environment::{FrozenModule, Globals, Module};
+use starlark::eval::{Evaluator, FileLoader};
+use starlark::values::structs::AllocStruct;
+use starlark::values::{FrozenHeapName, Heap, Value};
+
+use crate::authorization::resolve;
+use crate::builtins::globals;
+use crate::explain::{CallError, explain};
+use crate::host::Host;
+use crate::host_value::HostValue;
+use crate::parse::parse;
+use crate::surroundings::Surroundings;
+use crate::{Lib, LibError, LibErrorKind, Transport};
+
+/// Stack of a thread that runs scripts: enough for the deepest recursion that is allowed.
+const STACK_BYTES: usize = 512 << 20;
+
+/// Which way data goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// Out of the API.
+    Fetch,
+    /// Into it.
+    Push,
+}
+
+/// A lib whose top level was executed.
+pub struct Running<'a> {
+    lib: &'a Lib,
+    host: &'a Host,
+    module: FrozenModule,
+    transport: Transport,
+    secrets: Secrets,
+    limiter: Option<Arc<RateLimiter>>,
+}
+
+/// An argument of a call.
+pub enum Argument<'a> {
+    /// Data.
+    Value(&'a HostValue),
+    /// The page that is asked for.
+    Page {
+        /// What the page before gave as `next`.
+        cursor: &'a HostValue,
+        /// How many rows a page has, as the file says.
+        size: u64,
+    },
+}
+
+/// Executes a lib's top level and hands it to `work`, on a thread of its own: scripts may recurse deeply.
+pub fn with_lib<R: Send>(
+    lib: &Lib,
+    host: &Host,
+    direction: Direction,
+    work: impl FnOnce(&mut Running<'_>) -> R + Send,
+) -> Result<R, LibError> {
+    let run = || {
+        let mut running = Running::start(lib, host, direction)?;
+        Ok(work(&mut running))
+    };
+    std::thread::scope(|scope| {
+        let builder = std::thread::Builder::new().name(lib.name.clone()).stack_size(STACK_BYTES);
+        let thread = builder.spawn_scoped(scope, run).map_err(|error| broken(lib, &error.to_string()))?;
+        thread.join().unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            Err(broken(lib, text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("it panicked")))
+        })
+    })
+}
+
+/// Our own fault: it fails the model, not the process.
+fn broken(lib: &Lib, cause: &str) -> LibError {
+    LibError {
+        kind: LibErrorKind::Failed,
+        message: format!("{}: internal error: {cause}", lib.name),
+        help: "this is a fault of ondatrasql: report it with the lib file".into(),
+        place: None,
+    }
+}
+
+impl<'a> Running<'a> {
+    fn start(lib: &'a Lib, host: &'a Host, direction: Direction) -> Result<Self, LibError> {
+        let secrets = resolve(lib, host)?;
+        let transport = match direction {
+            Direction::Fetch => lib.api.fetch_transport(),
+            Direction::Push => lib.api.push_transport(),
+        };
+        // For pushing it bounds the calls of `push`, not the requests in them.
+        let limit = transport.rate_limit.filter(|_| direction == Direction::Fetch);
+        let limiter = host.limiter(&lib.name, limit);
+        let globals = globals().map_err(|error| broken(lib, &error.to_string()))?;
+        let mut modules: BTreeMap<String, FrozenModule> = BTreeMap::new();
+        let mut running = None;
+        for module in lib.program.modules() {
+            let path = module.source.path.display().to_string();
+            let loads = module
+                .loads
+                .iter()
+                .filter_map(|(text, target)| Some((text.clone(), modules.get(&target.display().to_string())?.clone())));
+            let loaded = Loaded(loads.collect());
+            let surroundings = Surroundings::new(lib, host, &transport, &secrets, limiter.as_ref());
+            let frozen = execute(&module.source, &globals, &loaded, &surroundings, host).map_err(|error| {
+                explain(lib, host, &surroundings.stop, "top level", error).into_lib_error(&lib.name)
+            })?;
+            modules.insert(path, frozen.clone());
+            running = Some(frozen);
+        }
+        let module = running.ok_or_else(|| broken(lib, "it has no module"))?;
+        Ok(Self { lib, host, module, transport, secrets, limiter })
+    }
+
+    /// Calls a function with the arguments that it declares, and hands its value to `take`.
+    pub(crate) fn call<T>(
+        &self,
+        function: &str,
+        arguments: &[(&str, Argument<'_>)],
+        take: impl for<'v> FnOnce(Value<'v>, Heap<'v>) -> T,
+    ) -> Result<T, CallError> {
+        let surroundings =
+            Surroundings::new(self.lib, self.host, &self.transport, &self.secrets, self.limiter.as_ref());
+        let accepted = self.lib.functions.get(function);
+        let passed = arguments.iter().filter(|(name, _)| accepted.is_none_or(|signature| signature.accepts(name)));
+        let called = Module::with_temp_heap(|module| {
+            let heap = module.heap();
+            let owned = self.module.get(function).map_err(starlark::Error::new_other)?;
+            let callee = heap.access_owned_frozen_value(&owned);
+            let named: Vec<(&str, Value<'_>)> = passed
+                .map(|(name, argument)| Ok((*name, argument.value(heap).map_err(starlark::Error::new_other)?)))
+                .collect::<Result<_, starlark::Error>>()?;
+            let mut eval = evaluator(&module, &surroundings, self.host)?;
+            let value = eval.eval_function(callee, &[], &named)?;
+            drop(eval);
+            Ok(take(value, heap))
+        });
+        called.map_err(|error| explain(self.lib, self.host, &surroundings.stop, function, error))
+    }
+
+    /// The lib.
+    pub fn lib(&self) -> &'a Lib {
+        self.lib
+    }
+}
+
+impl Argument<'_> {
+    fn value<'v>(&self, heap: Heap<'v>) -> Result<Value<'v>, crate::HostValueError> {
+        match self {
+            Self::Value(value) => value.to_value(heap),
+            Self::Page { cursor, size } => {
+                let size = HostValue::Int((*size).into()).to_value(heap)?;
+                Ok(heap.alloc(AllocStruct([("cursor", cursor.to_value(heap)?), ("size", size)])))
+            }
+        }
+    }
+}
+
+/// Executes a module's top level, and freezes it: no state survives between calls.
+fn execute(
+    source: &crate::source::Source,
+    globals: &Globals,
+    loaded: &Loaded,
+    surroundings: &Surroundings,
+    host: &Host,
+) -> Result<FrozenModule, starlark::Error> {
+    let module = parse(source).map_err(starlark::Error::new_other)?;
+    Module::with_temp_heap(|environment| {
+        {
+            let mut eval = evaluator(&environment, surroundings, host)?;
+            eval.set_loader(loaded);
+            eval.eval_module(module, globals)?;
+        }
+        let name = FrozenHeapName::User(Box::new(source.path.display().to_string()));
+        environment.freeze_named(name).map_err(starlark::Error::from)
+    })
+}
+
+fn evaluator<'v, 'a>(
+    module: &'a Module<'v>,
+    surroundings: &'a Surroundings,
+    host: &Host,
+) -> Result<Evaluator<'v, 'a, 'a>, starlark::Error> {
+    let limits = host.options().limits;
+    let mut eval = Evaluator::new(module);
+    eval.extra = Some(surroundings);
+    eval.set_max_callstack_size(limits.depth).map_err(starlark::Error::new_other)?;
+    eval.set_max_heap_size(limits.heap_bytes).map_err(starlark::Error::new_other)?;
+    eval.set_max_tick_count(limits.steps).map_err(starlark::Error::new_other)?;
+    let stop = surroundings.stop.clone();
+    eval.set_check_cancelled(Box::new(move || stop.is_requested()));
+    Ok(eval)
+}
+
+/// Modules for `load`, by the text that a module loads them with.
+struct Loaded(BTreeMap<String, FrozenModule>);
+
+impl FileLoader for Loaded {
+    fn load(&self, path: &str) -> starlark::Result<FrozenModule> {
+        let found = self.0.get(path).cloned();
+        found.ok_or_else(|| {
+            starlark::Error::new_other(std::io::Error::other(format!("load of \"{path}\" is not known")))
+        })
+    }
+}

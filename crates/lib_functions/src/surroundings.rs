@@ -1,0 +1,51 @@
+//! What a builtin finds in the evaluation that it is called in.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use http_client::{RateLimiter, Secrets, Stop};
+use starlark::any::ProvidesStaticType;
+use starlark::eval::Evaluator;
+
+use crate::host::Host;
+use crate::{Lib, Transport};
+
+/// What a builtin finds in the evaluation that it is called in.
+#[derive(ProvidesStaticType)]
+pub(crate) struct Surroundings {
+    pub host: Host,
+    pub base_url: Option<String>,
+    pub transport: Transport,
+    pub max_response_bytes: u64,
+    pub secrets: Secrets,
+    pub limiter: Option<Arc<RateLimiter>>,
+    /// When the call's time is over.
+    pub stop: Stop,
+}
+
+impl Surroundings {
+    pub(crate) fn new(
+        lib: &Lib,
+        host: &Host,
+        transport: &Transport,
+        secrets: &Secrets,
+        limiter: Option<&Arc<RateLimiter>>,
+    ) -> Self {
+        let (started, time, run) = (Instant::now(), host.options().limits.time, host.stop().clone());
+        Self {
+            host: host.clone(),
+            base_url: lib.api.base_url.clone(),
+            transport: transport.clone(),
+            max_response_bytes: lib.api.max_response_bytes,
+            secrets: secrets.clone(),
+            limiter: limiter.cloned(),
+            stop: Stop::new(move || run.is_requested() || started.elapsed() >= time),
+        }
+    }
+
+    /// What the evaluation that calls a builtin was given.
+    pub(crate) fn of<'e>(eval: &Evaluator<'_, 'e, '_>) -> starlark::Result<&'e Self> {
+        let extra = eval.extra.and_then(|extra| extra.downcast_ref::<Self>());
+        extra.ok_or_else(|| starlark::Error::new_other(std::io::Error::other("called outside of a run")))
+    }
+}
