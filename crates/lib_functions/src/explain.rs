@@ -41,7 +41,7 @@ pub(crate) struct Abort;
 pub(crate) struct Stopped;
 
 /// The user's error for one of the language.
-pub(crate) fn explain(lib: &Lib, host: &Host, stop: &Stop, function: &str, error: starlark::Error) -> CallError {
+pub(crate) fn explain(lib: &Lib, host: &Host, stop: &Stop, function: &str, error: &starlark::Error) -> CallError {
     if is::<Abort>(error.kind()) {
         return CallError::Aborted;
     }
@@ -59,6 +59,7 @@ pub(crate) fn explain(lib: &Lib, host: &Host, stop: &Stop, function: &str, error
         (LibErrorKind::Failed, format!("{name}: took longer than {limit} s"), "bound its loops and waits".to_owned())
     } else {
         let message = error.without_diagnostic().to_string();
+        let message = message.strip_prefix("fail:").unwrap_or(&message).to_owned();
         (LibErrorKind::Failed, format!("{name}: {}", message.trim_end()), help(error.kind(), &message))
     };
     CallError::Failed(LibError { kind, message: host.options().redactor.redact(&message), help, place })
@@ -82,7 +83,7 @@ fn is_stopped_request(kind: &ErrorKind) -> bool {
 }
 
 fn is<E: std::error::Error + Send + Sync + 'static>(kind: &ErrorKind) -> bool {
-    cause(kind).is_some_and(|cause| cause.is::<E>())
+    cause(kind).and_then(|cause| cause.downcast_ref::<E>()).is_some()
 }
 
 fn cause(kind: &ErrorKind) -> Option<&(dyn std::error::Error + 'static)> {

@@ -36,6 +36,13 @@ pub struct Lib {
     pub(crate) program: Program,
 }
 
+impl Lib {
+    /// The texts of the file and of all that it loads, for fingerprints.
+    pub fn texts(&self) -> impl Iterator<Item = (&Path, &str)> {
+        self.program.modules().iter().map(|module| (module.source.path.as_path(), module.source.text.as_ref()))
+    }
+}
+
 /// A remark about a lib file that is no error.
 #[derive(Debug, Clone)]
 pub struct Remark {

@@ -44,11 +44,6 @@ impl Program {
         &self.modules.last().expect("a program has the module that it was read from").source
     }
 
-    /// The texts of all files, for fingerprints.
-    pub(crate) fn texts(&self) -> impl Iterator<Item = (&Path, &str)> {
-        self.modules.iter().map(|module| (module.source.path.as_path(), module.source.text.as_ref()))
-    }
-
     /// The source of a file, by its path.
     pub(crate) fn source(&self, path: &str) -> Option<&Source> {
         self.modules.iter().map(|module| &module.source).find(|source| source.path == Path::new(path))

@@ -106,7 +106,7 @@ impl<'a> Running<'a> {
             let loaded = Loaded(loads.collect());
             let surroundings = Surroundings::new(lib, host, &transport, &secrets, limiter.as_ref());
             let frozen = execute(&module.source, &globals, &loaded, &surroundings, host).map_err(|error| {
-                explain(lib, host, &surroundings.stop, "top level", error).into_lib_error(&lib.name)
+                explain(lib, host, &surroundings.stop, "top level", &error).into_lib_error(&lib.name)
             })?;
             modules.insert(path, frozen.clone());
             running = Some(frozen);
@@ -138,7 +138,7 @@ impl<'a> Running<'a> {
             drop(eval);
             Ok(take(value, heap))
         });
-        called.map_err(|error| explain(self.lib, self.host, &surroundings.stop, function, error))
+        called.map_err(|error| explain(self.lib, self.host, &surroundings.stop, function, &error))
     }
 
     /// The lib.

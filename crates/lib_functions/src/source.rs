@@ -54,11 +54,6 @@ impl Source {
         Place::new(&self.path, Arc::clone(&self.text), start..(last + 1).max(start))
     }
 
-    /// The line, from 1, of a byte of the adapted text.
-    pub(crate) fn line(&self, at: usize) -> usize {
-        self.place(at, at).line()
-    }
-
     fn original(&self, at: usize) -> usize {
         let index = self.pieces.partition_point(|piece| piece.adapted <= at);
         let Some(piece) = index.checked_sub(1).and_then(|index| self.pieces.get(index)) else { return 0 };

@@ -180,7 +180,7 @@ impl<'v> Keywords<'v> {
 }
 
 /// A number of seconds.
-pub(super) fn seconds<'v>(function: &str, name: &str, value: Value<'v>) -> starlark::Result<f64> {
+pub(super) fn seconds(function: &str, name: &str, value: Value<'_>) -> starlark::Result<f64> {
     let float = value.downcast_ref::<StarlarkFloat>().map(|float| float.0);
     float
         .or_else(|| value.unpack_i32().map(f64::from))
