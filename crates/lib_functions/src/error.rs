@@ -28,6 +28,12 @@ pub struct LibError {
 }
 
 impl LibError {
+    /// The run was stopped while a function waited.
+    pub fn stopped(lib: &str) -> Self {
+        let message = format!("{lib}: the run was stopped");
+        Self { kind: LibErrorKind::Stopped, message, help: "run again".into(), place: None }
+    }
+
     pub(crate) fn file(message: impl Into<String>, help: impl Into<String>, place: Option<Place>) -> Self {
         Self { kind: LibErrorKind::File, message: message.into(), help: help.into(), place: place.map(Box::new) }
     }

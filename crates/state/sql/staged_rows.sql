@@ -1,1 +1,1 @@
-SELECT "row" FROM {table} WHERE claim_id = {claim} ORDER BY seq
+SELECT "row" FROM {table} WHERE claim_id = {claim} AND seq >= {first_seq} AND seq < {end_seq} ORDER BY seq

@@ -1,6 +1,7 @@
 //! Staged rows in SQL: a table per target, one text a row.
 
-use types::quote;
+use engine::Rows;
+use types::{fnv1a, quote};
 
 use crate::StateError;
 use crate::failure::Fence;
@@ -79,18 +80,15 @@ impl Staging for SqlStore {
         Ok(fetch)
     }
 
-    fn staged_rows(&mut self, fetch: &FetchLease, chunk: &mut dyn FnMut(Vec<String>)) -> Result<(), StateError> {
+    fn staged_rows(&mut self, fetch: &FetchLease, first_seq: u64, limit: u64) -> Result<Rows, StateError> {
+        let whole = |number: u64| Arg::Number(i64::try_from(number).unwrap_or(i64::MAX));
+        let args = [("first_seq", whole(first_seq)), ("end_seq", whole(first_seq.saturating_add(limit)))];
+        let sql = self.fetch_script(include_str!("../sql/staged_rows.sql"), fetch, &args);
+        let rows = self.query(&sql, limit)?;
+        // Rows that went meanwhile are not an empty fetch.
         let renew = self.fetch_script(include_str!("../sql/fence_fetch.sql"), fetch, &[("status", Arg::Sql("status"))]);
         self.run_fetch(&renew, fetch, None)?;
-        let sql = self.fetch_script(include_str!("../sql/staged_rows.sql"), fetch, &[]);
-        let known = self.fetches(&fetch.target)?.into_iter().find(|known| known.claim_id == fetch.claim_id);
-        let mut rows = self.query(&sql, known.map_or(0, |known| known.row_count))?;
-        // Rows that went meanwhile are not an empty fetch.
-        self.run_fetch(&renew, fetch, None)?;
-        while let Some(values) = rows.next_chunk() {
-            chunk(values.into_iter().map(|mut row| text(&mut row[0])).collect());
-        }
-        Ok(())
+        Ok(rows)
     }
 
     fn drop_fetch(&mut self, fetch: &FetchLease) -> Result<(), StateError> {
@@ -129,11 +127,6 @@ fn staging_table(target: &str) -> String {
         cut -= 1;
     }
     quote(&format!("{}:{:016x}", &name[..cut], fnv1a(target.as_bytes())))
-}
-
-/// FNV-1a of 64 bits: the same on every machine and in every version.
-fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, &byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Rows fetched from an API, on their way into the lake (chapter 03, staging and commit).
 
+use engine::Rows;
+
 use crate::StateError;
 
 /// The right to stage rows of one attempt: its id is the term.
@@ -50,8 +52,8 @@ pub trait Staging {
     /// Makes a dead worker's attempt this worker's.
     fn adopt_fetch(&mut self, target: &str, claim_id: &str, run_id: &str) -> Result<FetchLease, StateError>;
 
-    /// The rows of an attempt in order, handed over in chunks.
-    fn staged_rows(&mut self, fetch: &FetchLease, chunk: &mut dyn FnMut(Vec<String>)) -> Result<(), StateError>;
+    /// Up to `limit` rows of an attempt from number `first_seq` on, in order: one text column. Fewer only at the end.
+    fn staged_rows(&mut self, fetch: &FetchLease, first_seq: u64, limit: u64) -> Result<Rows, StateError>;
 
     /// Deletes an attempt of this worker with its rows.
     fn drop_fetch(&mut self, fetch: &FetchLease) -> Result<(), StateError>;

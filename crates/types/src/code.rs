@@ -52,6 +52,10 @@ codes! {
     StateRekey = "STATE-014", "The key of the state file cannot be replaced like this.";
     LibFile = "LIB-001", "A lib file cannot be used as it is.";
     LibFunction = "LIB-002", "A lib function failed.";
+    FetchSql = "FETCH-001", "The SQL of a model that fetches breaks a rule.";
+    FetchValue = "FETCH-002", "A fetched value is not of its declared type.";
+    FetchPages = "FETCH-003", "The pages of a fetch do not come to an end.";
+    FetchTimeout = "FETCH-004", "The job of a fetch did not end in time.";
     Header = "MODEL-001", "A header comment is not a directive, or stands in the wrong place.";
     DirectiveValue = "MODEL-002", "The value of a directive is not allowed.";
     DirectiveRemoved = "MODEL-003", "A directive or kind of an older version.";

@@ -18,7 +18,7 @@ pub use code::Code;
 pub use commit::{Column, ColumnLineage, CommitInfo, LineageSource, Step, StepStatus, Transformation};
 pub use diagnose::Diagnose;
 pub use duration::parse_duration;
-pub use ident::{dotted, hex, is_identifier, literal, quote};
+pub use ident::{dotted, fnv1a, hex, is_identifier, literal, quote};
 pub use kind::Kind;
 pub use place::Place;
 pub use run_type::{Decision, Reason, RunType};

@@ -234,7 +234,7 @@ fn a_late_holder_changes_nothing(store: &mut SqlStore, target: &str) {
     assert_lost(store.release_lease(&late_lease));
     assert_lost(store.stage_rows(&late_fetch, 0, &["{}".into()]));
     assert_lost(store.complete_fetch(&late_fetch, 0, None));
-    assert_lost(store.staged_rows(&late_fetch, &mut |_| {}));
+    assert_lost(store.staged_rows(&late_fetch, 0, 10).map(drop));
     assert_lost(store.drop_fetch(&late_fetch));
     // The other worker's claim by its term, but not by its name.
     assert_lost(store.apply(&now.lease));
@@ -390,8 +390,15 @@ fn leases_are_held_by_one(store: &mut SqlStore, target: &str) {
 
 fn read_rows(store: &mut SqlStore, fetch: &state::FetchLease) -> Vec<String> {
     let mut rows = Vec::new();
-    store.staged_rows(fetch, &mut |chunk| rows.extend(chunk)).unwrap();
-    rows
+    loop {
+        let chunk = store.staged_rows(fetch, rows.len() as u64, 400).unwrap();
+        let texts: Vec<String> = chunk.into_values().filter_map(|mut row| row.remove(0).into_text()).collect();
+        let is_last = texts.len() < 400;
+        rows.extend(texts);
+        if is_last {
+            return rows;
+        }
+    }
 }
 
 fn staged_rows_arrive_once_and_in_order(store: &mut SqlStore, target: &str) {
