@@ -19,6 +19,8 @@ mod signature;
 mod signatures;
 mod source;
 mod status_check;
+#[doc(hidden)]
+pub mod testing;
 
 pub use api::{Api, BatchMode, FetchApi, INJECTED, PushApi, RateLimit, Transport};
 pub use auth::{Auth, AuthForm, KeyPlace, Secret};
