@@ -104,6 +104,14 @@ impl<'v> Cell<'v> {
     pub fn json(self) -> Result<String, String> {
         json::to_text(self.value, self.heap, Style::Insertion).map_err(|error| error.to_string())
     }
+
+    /// The value that a JSON text stands for, on the heap of this one, as `json.decode` reads it.
+    ///
+    /// # Errors
+    /// Where and why the text is not JSON.
+    pub fn from_json(self, text: &str) -> Result<Self, String> {
+        json::parse(text, self.heap).map(|value| Self::new(value, self.heap)).map_err(|error| error.to_string())
+    }
 }
 
 /// A row: a dict that is not empty, whose keys are strings.

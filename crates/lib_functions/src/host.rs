@@ -110,8 +110,13 @@ impl Host {
         Some(Arc::clone(limiters.entry(lib.to_owned()).or_insert_with(limiter)))
     }
 
+    /// A text without secrets.
+    pub fn redact(&self, text: &str) -> String {
+        self.0.options.redactor.redact(text)
+    }
+
     /// Writes a line without secrets.
     pub(crate) fn print(&self, line: &str) {
-        (self.0.options.output)(&self.0.options.redactor.redact(line));
+        (self.0.options.output)(&self.redact(line));
     }
 }

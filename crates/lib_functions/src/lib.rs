@@ -27,6 +27,8 @@ mod status_check;
 // What the language's macro makes of it.
 #[allow(unsafe_code)]
 mod surroundings;
+#[doc(hidden)]
+pub mod testing;
 
 pub use api::{Api, BatchMode, FetchApi, INJECTED, PushApi, RateLimit, Transport};
 pub use auth::{Auth, AuthForm, KeyPlace, Secret};

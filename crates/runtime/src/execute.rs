@@ -7,6 +7,7 @@ use materialize::{
     Layout, MaterializeError, Rebuild, WriteRequest, build_result, check_unique_in_query, drop_result, write_model,
 };
 use plan::Names;
+use project::Redactor;
 use query::Functions;
 use types::{Code, Decision, Kind, Reason, RunType};
 

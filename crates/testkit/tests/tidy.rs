@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use types::Code;
 
 /// Rooms in door order: a room may use only rooms before it.
-const ROOMS: [&str; 13] = [
+const ROOMS: [&str; 14] = [
     "types",
     "model",
     "query",
@@ -20,6 +20,7 @@ const ROOMS: [&str; 13] = [
     "state",
     "http_client",
     "lib_functions",
+    "fetch",
     "runtime",
     "cli",
 ];

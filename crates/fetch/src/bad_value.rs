@@ -1,0 +1,103 @@
+//! A value that cannot be had in its column's type.
+
+use std::fmt;
+
+use lib_functions::Cell;
+
+use crate::Column;
+use crate::json_write;
+use crate::refusal::Refusal;
+
+/// Most characters of a value that are shown.
+const SHOWN: usize = 100;
+/// Most bytes of a value that are kept. More than are shown, so that a secret can be found whole before it is cut.
+pub(crate) const KEPT: usize = 8 * 1024;
+
+/// What fails a model unless its column is declared with TRY_CAST.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadValue {
+    /// The column's name in the target.
+    pub column: String,
+    /// The key of the rows that the value came under.
+    pub source: String,
+    /// The declared type.
+    pub type_name: String,
+    /// The value: texts as they are, all else as JSON. May hold secrets and be some kilobytes long: show
+    /// [`BadValue::shown`] instead.
+    pub value: String,
+    /// Why, without the value.
+    pub reason: String,
+}
+
+impl BadValue {
+    pub(crate) fn new(column: &Column, value: String, refusal: Refusal) -> Self {
+        Self {
+            column: column.alias.clone(),
+            source: column.source.clone(),
+            type_name: column.sql_type.clone(),
+            value,
+            reason: refusal.text(),
+        }
+    }
+
+    pub(crate) fn of_cell(column: &Column, cell: Cell<'_>, refusal: Refusal) -> Self {
+        Self::new(column, json_write::shown(cell, KEPT), refusal)
+    }
+
+    /// The value without secrets, shortened to 100 characters. Secrets are taken out before, as half of one would not
+    /// be recognized.
+    pub fn shown(&self, redact: impl FnOnce(&str) -> String) -> String {
+        shorten(&redact(&self.value))
+    }
+
+    /// The message for people, without secrets.
+    pub fn message(&self, redact: impl FnOnce(&str) -> String) -> String {
+        let Self { column, source, type_name, reason, .. } = self;
+        let key = if source == column { String::new() } else { format!(" (from {source:?})") };
+        format!("column {column:?}{key}: the value {} is not valid for {type_name}: {reason}", self.shown(redact))
+    }
+}
+
+impl fmt::Display for BadValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message(str::to_owned))
+    }
+}
+
+fn shorten(value: &str) -> String {
+    match value.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &value[..end]),
+        None => value.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::BadValue;
+
+    fn bad(value: &str) -> BadValue {
+        BadValue {
+            column: "total".into(),
+            source: "Total".into(),
+            type_name: "INTEGER".into(),
+            value: value.into(),
+            reason: "it is no number".into(),
+        }
+    }
+
+    #[test]
+    fn a_message_names_the_column_the_value_and_the_type() {
+        assert_eq!(
+            bad("abc").to_string(),
+            "column \"total\" (from \"Total\"): the value abc is not valid for INTEGER: it is no number"
+        );
+    }
+
+    #[test]
+    fn a_long_value_is_cut_after_secrets_are_taken_out() {
+        let value = format!("{}secret", "é".repeat(97));
+        let shown = bad(&value).shown(|text| text.replace("secret", "[REDACTED]"));
+        assert_eq!(shown, format!("{}[RE…", "é".repeat(97)));
+        assert_eq!(bad(&"é".repeat(100)).shown(str::to_owned), "é".repeat(100));
+    }
+}

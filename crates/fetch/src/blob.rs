@@ -1,0 +1,17 @@
+//! Bytes as the text that DuckDB casts to a BLOB, and a BLOB to: others than plain ASCII as `\xFF`.
+
+use std::fmt::Write as _;
+
+pub(crate) fn write(bytes: &[u8], out: &mut String) {
+    for &byte in bytes {
+        match byte {
+            b'\\' | b'\'' | b'"' => {
+                let _ = write!(out, "\\x{byte:02X}");
+            }
+            b' '..=b'~' => out.push(char::from(byte)),
+            _ => {
+                let _ = write!(out, "\\x{byte:02X}");
+            }
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! One fetch: calls the lib function page by page and stages what it returns.
+
+use std::time::{Duration, Instant};
+
+use http_client::Stop;
+use lib_functions::{
+    CallError, Direction, FetchApi, Host, HostValue, JobState, Lib, LibError, Page, PageError, Row, Running, with_lib,
+};
+use state::{FetchLease, SharedStore};
+
+use crate::guard::Guard;
+use crate::row_text::{self, Sum};
+use crate::{BadValue, Carriers, Column, Converter, FetchError};
+
+/// Rows that are staged at once.
+const STAGE_ROWS: usize = 4_000;
+/// Longest wait between two checks of a job, unless `poll_interval` is longer.
+const POLL_MAX: Duration = Duration::from_secs(30);
+
+/// What is to be fetched.
+pub struct Fetch<'a> {
+    /// The function.
+    pub lib: &'a Lib,
+    /// What it has around it.
+    pub host: &'a Host,
+    /// All arguments by name: those of SQL and those of the runtime.
+    pub arguments: Vec<(&'a str, HostValue)>,
+    /// The columns.
+    pub columns: Vec<Column>,
+    /// The target, as the state names it.
+    pub target: &'a str,
+    /// The run.
+    pub run_id: &'a str,
+    /// What the rows depend on.
+    pub fingerprint: &'a str,
+    /// Where rows are staged.
+    pub store: &'a SharedStore,
+    /// Whether the run was stopped.
+    pub stop: &'a Stop,
+}
+
+/// What was fetched.
+#[derive(Debug)]
+pub enum Fetched {
+    /// Rows are staged and complete.
+    Rows(Staged),
+    /// The function gave up on purpose: nothing is to be written.
+    Aborted {
+        /// Texts for the user.
+        warnings: Vec<String>,
+    },
+}
+
+/// Staged rows.
+#[derive(Debug)]
+pub struct Staged {
+    /// The right to them.
+    pub lease: FetchLease,
+    /// How many.
+    pub rows: u64,
+    /// What an empty fetch means, as the last page said.
+    pub empty_result: Option<String>,
+    /// Texts for the user.
+    pub warnings: Vec<String>,
+}
+
+impl Fetch<'_> {
+    /// Fetches all pages. After an error nothing is staged.
+    pub fn run(&self) -> Result<Fetched, FetchError> {
+        let lease = self.store.lock().begin_fetch(self.target, self.run_id, self.fingerprint)?;
+        let fetched =
+            with_lib(self.lib, self.host, Direction::Fetch, |running| Fetching::new(self, running, &lease).all());
+        let outcome = fetched.map_err(FetchError::from).and_then(|fetched| fetched);
+        match outcome {
+            Ok(Ended::Complete { rows, empty_result, warnings }) => {
+                self.store.lock().complete_fetch(&lease, rows, empty_result.as_deref())?;
+                Ok(Fetched::Rows(Staged { lease, rows, empty_result, warnings }))
+            }
+            Ok(Ended::Aborted { warnings }) => {
+                self.store.lock().drop_fetch(&lease)?;
+                Ok(Fetched::Aborted { warnings })
+            }
+            Err(error) => {
+                // The first error is the one that tells; what stays is deleted by the next run.
+                let _ = self.store.lock().drop_fetch(&lease);
+                Err(error)
+            }
+        }
+    }
+}
+
+enum Ended {
+    Complete { rows: u64, empty_result: Option<String>, warnings: Vec<String> },
+    Aborted { warnings: Vec<String> },
+}
+
+/// Why the pages ended early.
+enum Early {
+    Aborted,
+    Failed(FetchError),
+}
+
+impl<E: Into<FetchError>> From<E> for Early {
+    fn from(error: E) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+struct Fetching<'a> {
+    fetch: &'a Fetch<'a>,
+    api: FetchApi,
+    running: &'a Running<'a>,
+    lease: &'a FetchLease,
+    converter: Converter,
+    /// Rows that are not staged yet, as text.
+    waiting: Vec<String>,
+    staged: u64,
+    guard: Guard,
+    unknown_keys: Vec<String>,
+}
+
+impl<'a> Fetching<'a> {
+    fn new(fetch: &'a Fetch<'a>, running: &'a Running<'a>, lease: &'a FetchLease) -> Self {
+        Self {
+            fetch,
+            api: fetch.lib.api.fetch.clone().expect("only libs that fetch are fetched from"),
+            running,
+            lease,
+            converter: Converter::new(fetch.columns.clone()),
+            waiting: Vec::new(),
+            staged: 0,
+            guard: Guard::default(),
+            unknown_keys: Vec::new(),
+        }
+    }
+
+    fn all(mut self) -> Result<Ended, FetchError> {
+        let ended = if self.api.is_async { self.job() } else { self.pages(None) };
+        match ended {
+            Ok(empty_result) => {
+                let warnings = self.warnings(empty_result.as_deref());
+                Ok(Ended::Complete { rows: self.staged, empty_result, warnings })
+            }
+            Err(Early::Aborted) => Ok(Ended::Aborted { warnings: self.warnings(None) }),
+            Err(Early::Failed(error)) => Err(error),
+        }
+    }
+
+    /// A job: submitted, waited for, and its result fetched.
+    fn job(&mut self) -> Result<Option<String>, Early> {
+        let Some(job_ref) = self.called(self.running.submit(&self.fetch.arguments))? else {
+            return Err(Early::Aborted);
+        };
+        let started = Instant::now();
+        let mut wait = self.api.poll_interval;
+        let longest = POLL_MAX.max(self.api.poll_interval);
+        loop {
+            if let JobState::Done(result) = self.called(self.running.check(&job_ref))? {
+                return self.pages(Some(&result));
+            }
+            let left = self.api.poll_timeout.saturating_sub(started.elapsed());
+            if left.is_zero() {
+                let (lib, seconds) = (self.fetch.lib.name.clone(), self.api.poll_timeout.as_secs());
+                return Err(FetchError::TimedOut { lib, seconds }.into());
+            }
+            self.fetch.stop.sleep(wait.min(left)).map_err(|_| self.stopped())?;
+            wait = wait.saturating_mul(self.api.poll_backoff).min(longest);
+        }
+    }
+
+    /// All pages, of `fetch` or of a job's result; gives what the last one said of an empty fetch.
+    fn pages(&mut self, result_ref: Option<&HostValue>) -> Result<Option<String>, Early> {
+        let mut cursor = HostValue::None;
+        for number in 1..=self.api.max_pages {
+            let mut sum = Sum::default();
+            let page = self.page(result_ref, &cursor, number, &mut sum)?;
+            for key in page.unknown_keys {
+                if !self.unknown_keys.contains(&key) {
+                    self.unknown_keys.push(key);
+                }
+            }
+            if self.waiting.len() >= STAGE_ROWS || page.next.is_none() {
+                self.stage()?;
+            }
+            let Some(next) = page.next else { return Ok(page.empty_result) };
+            if !self.guard.advances(&next, page.rows, sum.value()) {
+                let message =
+                    format!("pagination does not advance: page {number} gave the same cursor and nothing new");
+                return Err(self.endless(message).into());
+            }
+            cursor = next;
+        }
+        let message = format!("there are more than {} pages (max_pages)", self.api.max_pages);
+        Err(self.endless(message).into())
+    }
+
+    fn page(
+        &mut self,
+        result_ref: Option<&HostValue>,
+        cursor: &HostValue,
+        number: u64,
+        sum: &mut Sum,
+    ) -> Result<Page, Early> {
+        let (converter, waiting) = (&mut self.converter, &mut self.waiting);
+        let mut carriers = Carriers::new();
+        let take = |row_number: u64, row: Row<'_>| -> Result<(), (u64, BadValue)> {
+            converter.row(row, &mut carriers).map_err(|bad| (row_number, bad))?;
+            let text = row_text::row(number, &carriers);
+            sum.add(&text);
+            waiting.push(text);
+            Ok(())
+        };
+        let page = match result_ref {
+            None => self.running.fetch(&self.fetch.arguments, cursor, number, take),
+            Some(result) => self.running.fetch_result(result, cursor, number, take),
+        };
+        match page {
+            Ok(page) => Ok(page),
+            Err(PageError::Call(CallError::Aborted)) => Err(Early::Aborted),
+            Err(PageError::Call(CallError::Failed(error))) => Err(error.into()),
+            Err(PageError::Row((row, bad))) => {
+                Err(FetchError::Value { page: number, row, message: bad.message(|text| self.fetch.host.redact(text)) }
+                    .into())
+            }
+        }
+    }
+
+    fn stage(&mut self) -> Result<(), FetchError> {
+        for rows in self.waiting.chunks(STAGE_ROWS) {
+            self.fetch.store.lock().stage_rows(self.lease, self.staged, rows)?;
+            self.staged += rows.len() as u64;
+        }
+        self.waiting.clear();
+        Ok(())
+    }
+
+    fn called<T>(&self, called: Result<T, CallError>) -> Result<T, Early> {
+        called.map_err(|error| match error {
+            CallError::Aborted => Early::Aborted,
+            CallError::Failed(error) => error.into(),
+        })
+    }
+
+    fn stopped(&self) -> LibError {
+        LibError::stopped(&self.fetch.lib.name)
+    }
+
+    fn endless(&self, message: String) -> FetchError {
+        FetchError::Pages { lib: self.fetch.lib.name.clone(), message }
+    }
+
+    fn warnings(&self, empty_result: Option<&str>) -> Vec<String> {
+        let name = &self.fetch.lib.name;
+        let mut warnings = Vec::new();
+        if !self.unknown_keys.is_empty() {
+            warnings.push(format!("{name}: unknown keys in what it returned: {}", self.unknown_keys.join(", ")));
+        }
+        if self.staged > 0 {
+            let unseen: Vec<&str> = self.converter.columns_never_seen().map(|column| column.source.as_str()).collect();
+            if !unseen.is_empty() {
+                warnings.push(format!("{name}: no row has the column {}: it is NULL", unseen.join(", ")));
+            }
+        }
+        if let Some(other) = empty_result.filter(|word| !["no_change", "delete_missing"].contains(word)) {
+            warnings.push(format!("{name}: empty_result \"{other}\" is unknown, \"no_change\" is used"));
+        }
+        let unchecked = self.fetch.lib.unchecked_status.iter();
+        warnings.extend(
+            unchecked.map(|found| format!("{name}.{}() makes requests without checking resp.ok", found.function)),
+        );
+        warnings
+    }
+}
