@@ -1,10 +1,13 @@
 //! What stops a run, or one model of it.
 
 use engine::EngineError;
+use fetch::FetchError;
+use lib_functions::LibError;
 use materialize::MaterializeError;
 use model::Finding;
 use plan::{Cycle, DecisionError};
 use project::ProjectError;
+use state::StateError;
 use types::{Code, Diagnose, Place};
 
 /// An error of a run.
@@ -37,6 +40,15 @@ pub enum RunError {
         /// What to do.
         help: String,
     },
+    /// A lib file, or a function of it.
+    #[error(transparent)]
+    Lib(#[from] LibError),
+    /// A fetch.
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
+    /// The state.
+    #[error(transparent)]
+    State(#[from] StateError),
     /// Models depend on each other.
     #[error(transparent)]
     Cycle(#[from] Cycle),
@@ -132,6 +144,9 @@ impl Diagnose for RunError {
             Self::Model(finding) => finding.code(),
             Self::Config { .. } => Code::ConfigSql,
             Self::Catalog { .. } => Code::CatalogAttach,
+            Self::Lib(error) => error.code(),
+            Self::Fetch(error) => error.code(),
+            Self::State(error) => error.code(),
             Self::Cycle(cycle) => cycle.code(),
             Self::ModelNotFound { .. } => Code::ModelNotFound,
             Self::Busy { .. } => Code::ProjectBusy,
@@ -154,6 +169,9 @@ impl Diagnose for RunError {
             }
             Self::Config { place, .. } => format!("correct the statement in {}", place.file().display()),
             Self::Catalog { help, .. } | Self::Refused { help, .. } => help.clone(),
+            Self::Lib(error) => error.help(),
+            Self::Fetch(error) => error.help(),
+            Self::State(error) => error.help(),
             Self::Cycle(cycle) => cycle.help(),
             Self::ModelNotFound { suggestion: Some(other), .. } => format!("did you mean `{other}`?"),
             Self::ModelNotFound { suggestion: None, .. } => {
@@ -173,6 +191,9 @@ impl Diagnose for RunError {
             Self::Model(finding) => finding.place(),
             Self::Config { place, .. } | Self::Refused { place, .. } => Some(place),
             Self::Statement { place, .. } => place.as_deref(),
+            Self::Lib(error) => error.place(),
+            Self::Fetch(error) => error.place(),
+            Self::State(error) => error.place(),
             _ => None,
         }
     }

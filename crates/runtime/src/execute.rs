@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use engine::{EngineError, LakeFacts};
+use fetch::Staged;
 use materialize::{
     Layout, MaterializeError, Rebuild, WriteRequest, build_result, check_unique_in_query, drop_result, write_model,
 };
@@ -12,6 +13,7 @@ use query::Functions;
 use types::{Code, Decision, Kind, Reason, RunType};
 
 use crate::cursor::{CursorScope, has_column, set_cursor};
+use crate::fetching::{FetchPlan, acknowledge, fetch_source, value_error};
 use crate::functions::KnownFunctions;
 use crate::git::GitInfo;
 use crate::known::Known;
@@ -46,21 +48,35 @@ pub(crate) struct Executed {
     pub warnings: Vec<String>,
 }
 
+/// The rows that a model fetched; they are loaded into the session.
+pub(crate) struct FetchedRows<'a> {
+    pub plan: &'a FetchPlan,
+    pub staged: &'a Staged,
+    pub redactor: &'a Redactor,
+}
+
 /// Runs a model and commits it, or leaves no trace of it.
 pub(crate) fn execute(
     context: &RunContext<'_>,
     planned: &PlannedModel,
     task: &Task,
     facts: &LakeFacts,
+    fetched: Option<&FetchedRows<'_>>,
 ) -> Result<Executed, RunError> {
-    check_limit(planned)?;
+    if fetched.is_none() {
+        // Of a model that fetches it is checked with the rest of its SQL.
+        check_limit(planned)?;
+    }
     load_extensions(context, planned)?;
     let functions = context.functions.get(&context.session.connection)?;
     let mut attempt = 1;
     let mut fallback = None;
     loop {
-        let result =
-            try_once(context, planned, &Attempt { task, facts, functions: &functions, fallback: fallback.as_ref() });
+        let result = try_once(
+            context,
+            planned,
+            &Attempt { task, facts, functions: &functions, fallback: fallback.as_ref(), fetched },
+        );
         // The model's own error counts, not what may go wrong while cleaning up after it.
         let dropped = drop_result(&context.session.connection, planned.target());
         match result {
@@ -88,6 +104,7 @@ struct Attempt<'a> {
     functions: &'a Functions,
     /// Why the whole query runs, after a delta failed.
     fallback: Option<&'a Fallback>,
+    fetched: Option<&'a FetchedRows<'a>>,
 }
 
 enum Failure {
@@ -152,8 +169,12 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
     set_cursor(connection, model.incremental.as_ref(), &scope)?;
     let failed =
         |error| cursor_error(planned, &error).unwrap_or_else(|| statement_error(planned, error, source.own_text));
-    let result =
-        build_result(connection, target, &source.sql, source.rows).map_err(|error| refused(&source, error, failed))?;
+    let result = build_result(connection, target, &source.sql, source.rows).map_err(|error| match attempt.fetched {
+        Some(fetched) => {
+            value_error(session, fetched.redactor, target, fetched.plan).unwrap_or_else(|| failed(error)).into()
+        }
+        None => refused(&source, error, failed),
+    })?;
     if let (Kind::Merge, true, Some(key)) = (model.kind, source.partial && result.rows > 0, &model.unique_key) {
         check_unique_in_query(connection, &result, &key.value, model.sql()).map_err(failed)?;
     }
@@ -187,6 +208,9 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
     let (decision, evolved) = reported(task, decided, model.kind, &written);
     let run = Run { decision: &decision, result: &result, lineage, read_snapshot, rows: written.rows };
     record(session, planned, &commit_info(context, planned, run, steps))?;
+    if let Some(fetched) = attempt.fetched {
+        acknowledge(connection, &session.lake, &target.to_string(), fetched.staged)?;
+    }
     let warnings = planned.warnings.iter().cloned().chain(source.warning).chain(evolved).chain(written.warnings);
     Ok(Executed { decision, rows: written.rows, warnings: warnings.collect() })
 }
@@ -194,6 +218,9 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
 /// The text to run: after a delta failed, the model's own.
 fn source(known: &Known<'_>, planned: &PlannedModel, attempt: &Attempt<'_>, until: i64) -> Result<Source, Failure> {
     let read = attempt.task.read;
+    if let Some(fetched) = attempt.fetched {
+        return Ok(fetch_source(planned.target(), fetched.plan, planned.model.kind, attempt.task));
+    }
     if let Some(fallback) = attempt.fallback {
         return Ok(Source::after(fallback, planned, read));
     }

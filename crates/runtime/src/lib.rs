@@ -10,6 +10,7 @@ mod error;
 mod event;
 mod execute;
 mod expire;
+mod fetching;
 mod functions;
 mod git;
 mod inspect;

@@ -2,16 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use engine::{EngineOptions, LakeFacts};
+use fetch::Staged;
 use jiff::Timestamp;
 use model::Model;
 use plan::Cycle;
-use project::{Environment, check_state_key, find_model_files, read_config};
-use types::{Code, Decision, Reason, RunType, Target};
+use project::{Environment, Redactor, check_state_key, find_model_files, read_config};
+use state::{SqlStore, StateError};
+use types::{Code, Decision, Kind, Reason, RunType, Target};
 
-use crate::execute::{RunContext, execute};
+use crate::execute::{Executed, FetchedRows, RunContext, execute};
+use crate::fetching::{
+    FetchOutcome, FetchPlans, Fetches, JobsContext, check_models, drop_staged, load_staged, read_registry, run_jobs,
+};
 use crate::functions::KnownFunctions;
 use crate::git::git_info;
 use crate::not_yet::check_supported;
@@ -37,6 +43,14 @@ pub struct RunOptions {
     pub state_wait: Duration,
     /// For the session.
     pub session: EngineOptions,
+    /// Opens the state; asked for when a model needs it.
+    pub open_state: Box<dyn Fn() -> Result<SqlStore, StateError>>,
+    /// Keeps secrets out of what lib functions print; learns those that they use.
+    pub redactor: Redactor,
+    /// Where lines of lib functions go.
+    pub output: Arc<dyn Fn(&str) + Send + Sync>,
+    /// How many models fetch at a time.
+    pub jobs: usize,
     /// To stop it.
     pub cancellation: Cancellation,
 }
@@ -68,8 +82,10 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
     let _lock = ProjectLock::take(&options.root, options.state_wait, &options.cancellation)?;
     let session = Session::open(&config, &options.session)?;
     let git = git_info(&options.root);
-    let mut facts = LakeFacts::read(&session.connection, &session.lake, &session.metadata)?;
+    let facts = LakeFacts::read(&session.connection, &session.lake, &session.metadata)?;
     let Planned { models, names } = plan(options, &session, &facts, models)?;
+    let registry = read_registry(&session, &options.root)?;
+    let plans = check_models(&session, &registry, &models, options.model.is_some())?;
     let functions = KnownFunctions::default();
     let context = RunContext {
         session: &session,
@@ -79,25 +95,33 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
         dag_run_id: &dag_run_id,
         git: &git,
     };
-    observer.started(models.len());
     let mut turns = Turns::new(&models, &facts, options.wish);
-    let mut interrupted = false;
-    for planned in &models {
-        if options.cancellation.check().is_err() {
-            interrupted = true;
-            break;
-        }
-        observer.model_started(planned.target());
-        let outcome = turns.take(&context, planned, &mut facts);
-        observer.model_finished(&outcome);
-        let error = outcome.error.as_ref();
-        let fatal = error.is_some_and(RunError::is_fatal);
-        interrupted |= error.is_some_and(RunError::is_interrupt);
-        turns.outcomes.push(outcome);
-        if fatal || interrupted {
-            break;
-        }
-    }
+    let to_fetch = turns.fetches(&models, &facts);
+    let store = if to_fetch.is_empty() { None } else { Some((options.open_state)()?) };
+    observer.started(models.len());
+    let interrupted = std::thread::scope(|scope| {
+        let jobs = JobsContext {
+            session: &session,
+            facts: &facts,
+            registry: &registry,
+            plans: &plans,
+            environment: &options.environment,
+            redactor: &options.redactor,
+            output: Arc::clone(&options.output),
+            cancellation: &options.cancellation,
+            root: &options.root,
+            run_id: &dag_run_id,
+        };
+        let fetches = store.map(|store| run_jobs(scope, &jobs, &to_fetch, store, options.jobs)).transpose()?;
+        let mut facts = facts.clone();
+        Ok::<_, RunError>(turns.take_all(
+            &context,
+            &models,
+            &mut facts,
+            FetchTurns { plans: &plans, redactor: &options.redactor, fetches },
+            observer,
+        ))
+    })?;
     Ok(RunSummary { dag_run_id, outcomes: turns.outcomes, duration: clock.elapsed(), interrupted })
 }
 
@@ -115,6 +139,82 @@ fn plan(options: &RunOptions, session: &Session, facts: &LakeFacts, models: Vec<
         Some(planned) => Err(Cycle(vec![planned.target().clone()]).into()),
         None => Ok(planned),
     }
+}
+
+/// The fetches of a run, as its models see them.
+struct FetchTurns<'a> {
+    plans: &'a FetchPlans,
+    redactor: &'a Redactor,
+    fetches: Option<Fetches>,
+}
+
+impl FetchTurns<'_> {
+    /// Runs a model, with what was fetched if it fetches; `None` if there is nothing to commit.
+    fn execute(
+        &mut self,
+        context: &RunContext<'_>,
+        planned: &PlannedModel,
+        task: &Task,
+        facts: &LakeFacts,
+        outcome: &mut ModelOutcome,
+    ) -> Result<Option<Executed>, RunError> {
+        let key = planned.target().key();
+        let Some((plan, fetches)) = self.plans.get(&key).zip(self.fetches.as_mut()) else {
+            return execute(context, planned, task, facts, None).map(Some);
+        };
+        let staged = match fetches.take(&key)? {
+            FetchOutcome::Aborted { warnings } => {
+                outcome.warnings = warnings;
+                return Ok(None);
+            }
+            FetchOutcome::Rows(staged) => staged,
+        };
+        let store = &fetches.store;
+        if keeps_all(planned, &staged, facts.tables.contains_key(&key)) {
+            outcome.warnings.clone_from(&staged.warnings);
+            store.lock().drop_fetch(&staged.lease)?;
+            return Ok(None);
+        }
+        let loaded = load_staged(&context.session.connection, store, planned.target(), &staged);
+        let executed = loaded.and_then(|()| {
+            execute(
+                context,
+                planned,
+                task,
+                facts,
+                Some(&FetchedRows { plan, staged: &staged, redactor: self.redactor }),
+            )
+        });
+        let dropped = drop_staged(&context.session.connection, planned.target());
+        match executed {
+            Ok(mut executed) => {
+                executed.warnings.extend(staged.warnings.iter().cloned());
+                executed.warnings.extend(dropped.err().map(|error| error.cleaned()));
+                // The lake has them: what stays is deleted by the next run.
+                let cleaned = store.lock().drop_fetch(&staged.lease);
+                executed.warnings.extend(cleaned.err().map(|error| format!("staged rows: {error}")));
+                Ok(Some(executed))
+            }
+            Err(error) if is_of_rows(&error) => {
+                // These rows fail every time. The first error is the one that tells.
+                let _ = store.lock().drop_fetch(&staged.lease);
+                Err(error)
+            }
+            // The rows are committed by the next run, if nothing changes till then.
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Whether an empty fetch leaves a table as it is: `tracked` and `scd2` would take it for "everything is gone".
+fn keeps_all(planned: &PlannedModel, staged: &Staged, table_exists: bool) -> bool {
+    let by_presence = matches!(planned.model.kind, Kind::Tracked | Kind::Scd2);
+    by_presence && table_exists && staged.rows == 0 && staged.empty_result.as_deref() != Some("delete_missing")
+}
+
+/// Whether the fault is in the rows or in the model, so that the same rows fail again.
+fn is_of_rows(error: &RunError) -> bool {
+    matches!(error, RunError::Fetch(_) | RunError::Statement { .. } | RunError::Refused { .. })
 }
 
 /// The state of a run between models.
@@ -149,7 +249,53 @@ impl Turns {
         Self { decisions, ran: BTreeSet::new(), failed: BTreeSet::new(), stale: false, outcomes: Vec::new() }
     }
 
-    fn take(&mut self, context: &RunContext<'_>, planned: &PlannedModel, facts: &mut LakeFacts) -> ModelOutcome {
+    /// The models that will fetch, with what is to be done with them: nothing that they read is made by this run.
+    fn fetches<'a>(&self, models: &'a [PlannedModel], facts: &LakeFacts) -> Vec<(&'a PlannedModel, Task)> {
+        let fetching = models.iter().filter(|planned| planned.model.fetch && check_supported(&planned.model).is_ok());
+        let task = |planned: &'a PlannedModel| {
+            let Some(Ok(decision)) = self.decisions.get(&planned.target().key()) else { return None };
+            let last = last_commit(planned, facts).ok()?;
+            Some((planned, Task::new(decision.clone(), &planned.model, last)))
+        };
+        fetching.filter_map(task).collect()
+    }
+
+    /// Runs the models in their order; gives whether the run was interrupted.
+    fn take_all(
+        &mut self,
+        context: &RunContext<'_>,
+        models: &[PlannedModel],
+        facts: &mut LakeFacts,
+        mut fetches: FetchTurns<'_>,
+        observer: &mut dyn Observer,
+    ) -> bool {
+        for planned in models {
+            if context.cancellation.check().is_err() {
+                return true;
+            }
+            observer.model_started(planned.target());
+            let outcome = self.take(context, planned, facts, &mut fetches);
+            observer.model_finished(&outcome);
+            let error = outcome.error.as_ref();
+            let fatal = error.is_some_and(RunError::is_fatal);
+            let interrupted = error.is_some_and(RunError::is_interrupt);
+            self.outcomes.push(outcome);
+            if fatal || interrupted {
+                // Fetches that still run are of no use any more.
+                context.cancellation.cancel();
+                return interrupted;
+            }
+        }
+        false
+    }
+
+    fn take(
+        &mut self,
+        context: &RunContext<'_>,
+        planned: &PlannedModel,
+        facts: &mut LakeFacts,
+        fetches: &mut FetchTurns<'_>,
+    ) -> ModelOutcome {
         let clock = Instant::now();
         let key = planned.target().key();
         let mut outcome = ModelOutcome {
@@ -166,7 +312,7 @@ impl Turns {
             outcome.run_type = Some(RunType::Skip);
             outcome.warnings.push("skipped: upstream model failed".into());
             self.failed.insert(key);
-        } else if let Err(error) = self.decide_and_execute(context, planned, facts, &mut outcome) {
+        } else if let Err(error) = self.decide_and_execute(context, planned, facts, fetches, &mut outcome) {
             outcome.error = Some(error);
             self.failed.insert(key);
         } else if outcome.status() == Status::Ok {
@@ -181,6 +327,7 @@ impl Turns {
         context: &RunContext<'_>,
         planned: &PlannedModel,
         facts: &mut LakeFacts,
+        fetches: &mut FetchTurns<'_>,
         outcome: &mut ModelOutcome,
     ) -> Result<(), RunError> {
         // Also for a model that would be skipped: a check that never runs must not look as if it passed.
@@ -200,7 +347,7 @@ impl Turns {
             return Ok(());
         }
         let task = Task::new(decision, &planned.model, last_commit(planned, facts)?);
-        let executed = execute(context, planned, &task, facts)?;
+        let Some(executed) = fetches.execute(context, planned, &task, facts, outcome)? else { return Ok(()) };
         self.stale = true;
         outcome.run_type = Some(executed.decision.run_type);
         outcome.reason = executed.decision.reason.to_string();

@@ -1,11 +1,14 @@
 //! `ondatrasql run`: lines for people, records for programs (chapter 05 §2).
 
+use std::io::Write;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use runtime::{Cancellation, ModelOutcome, Observer, RunError, RunOptions, RunSummary, Status, Wish, select_model};
 use serde_json::json;
 use types::{Kind, Target};
 
+use super::state::state_opener;
 use crate::args::RunArgs;
 use crate::duration::format;
 use crate::error::{CliError, render};
@@ -31,11 +34,18 @@ pub(crate) fn run(args: RunArgs, ui: &Ui) -> Result<ExitCode, CliError> {
             (_, true) => Some(Wish::Keep),
             _ => None,
         },
+        model: args.model,
+        state_wait: args.state_wait,
+        open_state: state_opener(&invocation.root, &invocation.environment, &session, args.state_wait)?,
+        redactor: ui.redactor(),
+        output: Arc::new(|line| {
+            // Nobody is left to be told.
+            let _ = writeln!(std::io::stderr(), "{line}");
+        }),
+        jobs: usize::from(args.jobs),
         root: invocation.root,
         cwd: invocation.cwd,
         environment: invocation.environment,
-        model: args.model,
-        state_wait: args.state_wait,
         session,
         cancellation,
     };

@@ -132,6 +132,11 @@ impl InterruptHandle {
 }
 
 impl Connection {
+    /// Another connection to the same instance, for another thread.
+    pub fn beside(&self) -> Result<Self, EngineError> {
+        self.handle.database.connect()
+    }
+
     pub(super) fn raw(&self) -> ffi::duckdb_connection {
         self.handle.raw
     }

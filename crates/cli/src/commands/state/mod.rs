@@ -5,9 +5,11 @@ mod rekey;
 mod serve;
 mod status;
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use engine::EngineOptions;
 use project::{ConfigFile, Environment, check_state_key};
 use state::{LEASE, SqlStore, StateConfig, StateError, WorkerId, finish_rekey};
 
@@ -73,6 +75,25 @@ impl Setup {
     fn open(&self) -> Result<SqlStore, StateError> {
         state::open(self.config.clone(), worker()?)
     }
+}
+
+/// Opens the state of the project for a run, when it asks for it.
+pub(crate) fn state_opener(
+    root: &Path,
+    environment: &Environment,
+    session: &EngineOptions,
+    wait: Duration,
+) -> Result<Box<dyn Fn() -> Result<SqlStore, StateError>>, CliError> {
+    let lease = lease(environment)?;
+    let (root, environment, session) = (root.to_owned(), environment.clone(), session.clone());
+    Ok(Box::new(move || {
+        let configured = |environment: &Environment| -> Result<StateConfig, StateError> {
+            let file = check_state_key(&root, environment)?;
+            Ok(StateConfig { lease, lock_wait: wait, ..StateConfig::new(file, session.clone()) })
+        };
+        let finished = finish_rekey(&root, &environment, configured)?;
+        state::open(configured(finished.as_ref().unwrap_or(&environment))?, worker()?)
+    }))
 }
 
 fn config(invocation: &Invocation, file: ConfigFile, wait: Duration, lease: Duration) -> StateConfig {

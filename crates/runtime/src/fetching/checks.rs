@@ -1,0 +1,177 @@
+//! What is checked of models that fetch before the first request: their SQL, and the lib files that they call.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use engine::{Connection, EngineError, EngineParser};
+use fetch::Column;
+use lib_functions::{Lib, Registry};
+use model::{SyntaxTree, TreeError};
+use query::{DeclaredType, FetchFinding, FetchQuery, LibFacts, lib_calls, read_fetch_query};
+use types::Code;
+
+use crate::planning::PlannedModel;
+use crate::{RunError, Session};
+
+/// What the models that fetch ask for, by lower-case target.
+pub(crate) type FetchPlans = BTreeMap<String, FetchPlan>;
+
+/// What a model that fetches asks for.
+pub(crate) struct FetchPlan {
+    /// The lib function.
+    pub lib: String,
+    /// The query as read.
+    pub query: FetchQuery,
+    /// The columns with their types.
+    pub columns: Vec<Column>,
+}
+
+/// Reads `lib/`; names of the engine's own table functions are taken.
+pub(crate) fn read_registry(session: &Session, root: &std::path::Path) -> Result<Registry, RunError> {
+    if !root.join("lib").is_dir() {
+        return Ok(Registry::default());
+    }
+    let sql =
+        "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE function_type IN ('table', 'table_macro')";
+    let rows = session.connection.query(sql)?.into_values();
+    let builtin: BTreeSet<String> = rows.filter_map(|mut row| row.swap_remove(0).into_text()).collect();
+    Ok(Registry::read(root, |name| builtin.contains(name))?)
+}
+
+/// Checks all models, and gives what those that fetch ask for. `only` is set when one model was named: then other
+/// lib files may be broken.
+pub(crate) fn check_models(
+    session: &Session,
+    registry: &Registry,
+    planned: &[PlannedModel],
+    only: bool,
+) -> Result<FetchPlans, RunError> {
+    if let Some(broken) = registry.all_broken().next().filter(|_| !only) {
+        return Err(broken.error.clone().into());
+    }
+    let facts = facts(registry);
+    let mut plans = FetchPlans::new();
+    for planned in planned {
+        if planned.model.fetch {
+            plans.insert(planned.target().key(), check_fetch(session, registry, &facts, planned)?);
+        } else if let Ok(tree) = &planned.tree
+            && !facts.is_empty()
+            && let Some(call) = lib_calls(tree, |name| registry.get(name).is_some()).first()
+        {
+            return Err(refused(planned, &call.missing_directive()));
+        }
+    }
+    Ok(plans)
+}
+
+fn facts(registry: &Registry) -> Vec<LibFacts> {
+    let healthy = registry.libs().map(|lib| {
+        let fetch = lib.api.fetch.as_ref();
+        let function = lib.functions.get(if fetch.is_some_and(|fetch| fetch.is_async) { "submit" } else { "fetch" });
+        let args = fetch.map_or_else(Vec::new, |fetch| fetch.args.clone());
+        let is_required = |arg: &&String| {
+            let parameter = function.and_then(|f| f.parameters.iter().find(|parameter| parameter.name == **arg));
+            parameter.is_some_and(|parameter| !parameter.has_default)
+        };
+        LibFacts {
+            name: lib.name.clone(),
+            is_broken: false,
+            can_fetch: fetch.is_some(),
+            required: args.iter().filter(is_required).cloned().collect(),
+            args,
+            supported_columns: fetch.and_then(|fetch| fetch.supported_columns.clone()),
+            supported_kinds: fetch.and_then(|fetch| fetch.supported_kinds.clone()),
+        }
+    });
+    let broken = registry.all_broken().map(|broken| LibFacts {
+        name: broken.name.clone(),
+        is_broken: true,
+        ..LibFacts::default()
+    });
+    healthy.chain(broken).collect()
+}
+
+fn check_fetch(
+    session: &Session,
+    registry: &Registry,
+    facts: &[LibFacts],
+    planned: &PlannedModel,
+) -> Result<FetchPlan, RunError> {
+    let model = &planned.model;
+    let parser = EngineParser(&session.connection);
+    let tree = parser.complete_tree(model.sql()).map_err(|error| RunError::Refused {
+        code: Code::FetchSql,
+        message: format!("the SQL of a @fetch model cannot be read: {}", tree_error(&error)),
+        help: "declare a type that DuckDB can name in a syntax tree; nested ENUM cannot be".into(),
+        place: Box::new(model.sql_place(0)),
+    })?;
+    let query = match read_fetch_query(&tree, model.sql(), model.kind, facts) {
+        Ok(query) => query,
+        Err(findings) => {
+            return Err(match findings.first() {
+                Some(finding) => refused(planned, finding),
+                None => broken_lib(registry, &tree, planned),
+            });
+        }
+    };
+    if let Some(broken) = registry.broken(&query.function) {
+        return Err(broken.error.clone().into());
+    }
+    let lib = registry.get(&query.function).map(|lib: &Lib| lib.name.clone()).unwrap_or_default();
+    let columns = columns(&session.connection, &query)?;
+    Ok(FetchPlan { lib, query, columns })
+}
+
+fn tree_error(error: &TreeError) -> &str {
+    match error {
+        TreeError::Syntax { message, .. } | TreeError::NotSerializable { message } => message,
+    }
+}
+
+/// The columns with the types that the engine makes of what was declared.
+fn columns(connection: &Connection, query: &FetchQuery) -> Result<Vec<Column>, EngineError> {
+    let parser = EngineParser(connection);
+    let null = parser.complete_tree("SELECT NULL").ok();
+    let describe = |tree: Option<SyntaxTree>| -> Result<Option<Vec<String>>, EngineError> {
+        let Some(tree) = tree else { return Ok(None) };
+        let rows = connection.query(&format!("DESCRIBE {}", parser.statement(&tree)?))?.into_values();
+        Ok(Some(rows.filter_map(|mut row| row.swap_remove(1).into_text()).collect()))
+    };
+    let all = null.as_ref().and_then(|null| query.types_query(null));
+    let types = match describe(all) {
+        Ok(types) => types.unwrap_or_default(),
+        Err(error) if error.is_fatal() => return Err(error),
+        // A type that is not there is one column's fault alone: the query tells, in its place.
+        Err(error) => return Err(error),
+    };
+    let column = |(column, sql_type): (&query::FetchColumn, String)| Column {
+        source: column.source.clone(),
+        alias: column.alias.clone(),
+        declared: DeclaredType::parse(&sql_type),
+        sql_type,
+        is_try: column.is_try,
+    };
+    Ok(query.columns.iter().zip(types).map(column).collect())
+}
+
+fn broken_lib(registry: &Registry, tree: &SyntaxTree, planned: &PlannedModel) -> RunError {
+    let calls = lib_calls(tree, |name| registry.broken(name).is_some());
+    let broken = calls.first().and_then(|call| registry.broken(&call.name));
+    broken.map_or_else(
+        || RunError::Refused {
+            code: Code::FetchSql,
+            message: "the SQL of this @fetch model cannot be used".into(),
+            help: "write `SELECT <col>::TYPE AS alias FROM api('x')`".into(),
+            place: Box::new(planned.model.sql_place(0)),
+        },
+        |broken| broken.error.clone().into(),
+    )
+}
+
+fn refused(planned: &PlannedModel, finding: &FetchFinding) -> RunError {
+    RunError::Refused {
+        code: if finding.rule.starts_with("read_only.") { Code::Limit } else { Code::FetchSql },
+        message: finding.message.clone(),
+        help: finding.help.clone(),
+        place: Box::new(planned.model.sql_place(finding.offset.unwrap_or(0))),
+    }
+}

@@ -1,0 +1,216 @@
+//! Fetches of a run, side by side: each is done before its model's turn comes, or while it is waited for.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Scope;
+
+use engine::LakeFacts;
+use fetch::{Fetch, Fetched, Staged};
+use http_client::{Client, ClientOptions, Stop};
+use lib_functions::{Host, HostOptions, HostValue, Lib, Limits, Registry};
+use project::{Environment, Redactor};
+use state::{Heartbeat, SharedStore, SqlStore};
+use types::fnv1a;
+
+use super::acks::acknowledged;
+use super::arguments::arguments;
+use super::checks::{FetchPlan, FetchPlans};
+use super::claims::settle;
+use super::lookup::LakeLookup;
+use crate::planning::PlannedModel;
+use crate::task::Task;
+use crate::{Cancellation, RunError, Session};
+
+/// What a model's fetch came to.
+pub(crate) enum FetchOutcome {
+    /// Rows to commit.
+    Rows(Staged),
+    /// Nothing is to be written.
+    Aborted { warnings: Vec<String> },
+}
+
+/// What jobs are made with.
+pub(crate) struct JobsContext<'a> {
+    pub session: &'a Session,
+    pub facts: &'a LakeFacts,
+    pub registry: &'a Registry,
+    pub plans: &'a FetchPlans,
+    pub environment: &'a Environment,
+    pub redactor: &'a Redactor,
+    pub output: Arc<dyn Fn(&str) + Send + Sync>,
+    pub cancellation: &'a Cancellation,
+    pub root: &'a std::path::Path,
+    pub run_id: &'a str,
+}
+
+/// The fetches of a run.
+pub(crate) struct Fetches {
+    pub store: SharedStore,
+    /// Renews what the fetches hold until the run is over.
+    _heartbeat: Heartbeat,
+    results: BTreeMap<String, Result<FetchOutcome, RunError>>,
+    waiting: BTreeMap<String, Receiver<Result<FetchOutcome, RunError>>>,
+}
+
+/// A fetch that is to be done.
+struct Job<'a> {
+    lib: &'a Lib,
+    columns: Vec<fetch::Column>,
+    arguments: Vec<(String, HostValue)>,
+    target: String,
+    fingerprint: String,
+    warnings: Vec<String>,
+    answer: Sender<Result<FetchOutcome, RunError>>,
+}
+
+/// Starts the fetches of `models` on up to `jobs` threads of `scope`.
+pub(crate) fn run_jobs<'scope, 'env>(
+    scope: &'scope Scope<'scope, 'env>,
+    context: &JobsContext<'env>,
+    models: &[(&'env PlannedModel, Task)],
+    store: SqlStore,
+    jobs: usize,
+) -> Result<Fetches, RunError> {
+    let heartbeat = Heartbeat::start(&store)
+        .map_err(|error| state::StateError::Write { message: format!("start a thread: {error}") })?;
+    let store = SharedStore::new(Box::new(store));
+    let acks = acknowledged(&context.session.connection, &context.session.lake)?;
+    let mut fetches = Fetches { store, _heartbeat: heartbeat, results: BTreeMap::new(), waiting: BTreeMap::new() };
+    let mut queue = VecDeque::new();
+    for (planned, task) in models {
+        let key = planned.target().key();
+        let Some(plan) = context.plans.get(&key) else { continue };
+        match prepare(context, planned, plan, task, &fetches.store, acks.get(&key)) {
+            Ok(Prepared::Resumed(staged)) => {
+                fetches.results.insert(key, Ok(FetchOutcome::Rows(staged)));
+            }
+            Ok(Prepared::Job(job, answers)) => {
+                queue.push_back(job);
+                fetches.waiting.insert(key, answers);
+            }
+            // The model fails in its turn; the others go on.
+            Err(error) => {
+                fetches.results.insert(key, Err(error));
+            }
+        }
+    }
+    let queue = Arc::new(Mutex::new(queue));
+    let cancellation = context.cancellation.clone();
+    let stop = Stop::new(move || cancellation.check().is_err());
+    let host = host(context, &stop)?;
+    for _ in 0..jobs.min(fetches.waiting.len()) {
+        let (queue, host, store, stop) = (Arc::clone(&queue), host.clone(), fetches.store.clone(), stop.clone());
+        let run_id = context.run_id.to_owned();
+        scope.spawn(move || {
+            while let Some(job) = next(&queue) {
+                job.run(&host, &store, &stop, &run_id);
+            }
+        });
+    }
+    Ok(fetches)
+}
+
+fn next<'a>(queue: &Mutex<VecDeque<Job<'a>>>) -> Option<Job<'a>> {
+    queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+}
+
+fn host(context: &JobsContext<'_>, stop: &Stop) -> Result<Host, RunError> {
+    let environment = context.environment.clone();
+    let variable = |name: &str| environment.get(name).map(str::to_owned);
+    let lookup = LakeLookup::new(context.session.connection.beside()?, &context.session.lake);
+    Ok(Host::new(HostOptions {
+        root: context.root.to_owned(),
+        client: Client::new(ClientOptions::from_environment("OndatraSQL/1.0", variable)),
+        environment: environment.clone(),
+        redactor: context.redactor.clone(),
+        stop: stop.clone(),
+        output: Arc::clone(&context.output),
+        lookup: Some(Arc::new(lookup)),
+        limits: Limits::default(),
+    }))
+}
+
+enum Prepared<'a> {
+    Resumed(Staged),
+    Job(Job<'a>, Receiver<Result<FetchOutcome, RunError>>),
+}
+
+fn prepare<'env>(
+    context: &JobsContext<'env>,
+    planned: &PlannedModel,
+    plan: &FetchPlan,
+    task: &Task,
+    store: &SharedStore,
+    acks: Option<&BTreeSet<String>>,
+) -> Result<Prepared<'env>, RunError> {
+    let lib = context.registry.get(&plan.lib).ok_or_else(|| lib_functions::LibError::stopped(&plan.lib))?;
+    let table_exists = context.facts.tables.contains_key(&planned.target().key());
+    let arguments = arguments(context.session, planned, plan, task, table_exists)?;
+    let target = planned.target().to_string();
+    let fingerprint = fingerprint(planned, lib, &arguments);
+    let none = BTreeSet::new();
+    let (resumed, mut warnings) =
+        settle(store, &target, planned.model.kind, context.run_id, &fingerprint, acks.unwrap_or(&none))?;
+    if let Some(mut staged) = resumed {
+        staged.warnings.append(&mut warnings);
+        return Ok(Prepared::Resumed(staged));
+    }
+    let (answer, answers) = channel();
+    let job = Job { lib, columns: plan.columns.clone(), arguments, target, fingerprint, warnings, answer };
+    Ok(Prepared::Job(job, answers))
+}
+
+/// What rows depend on: the model, the lib's files, and what it is called with.
+fn fingerprint(planned: &PlannedModel, lib: &Lib, arguments: &[(String, HostValue)]) -> String {
+    let mut text = planned.hash.clone();
+    for (path, source) in lib.texts() {
+        text.push_str(&format!("\0{}\0{source}", path.display()));
+    }
+    // The time of the last run changes with every commit, also of runs that wrote nothing.
+    for (name, value) in arguments.iter().filter(|(name, _)| name != "last_run") {
+        text.push_str(&format!("\0{name}={value:?}"));
+    }
+    format!("{:016x}{:016x}", fnv1a(text.as_bytes()), fnv1a(text.chars().rev().collect::<String>().as_bytes()))
+}
+
+impl Job<'_> {
+    fn run(self, host: &Host, store: &SharedStore, stop: &Stop, run_id: &str) {
+        let fetch = Fetch {
+            lib: self.lib,
+            host,
+            arguments: self.arguments.iter().map(|(name, value)| (name.as_str(), value.clone())).collect(),
+            columns: self.columns.clone(),
+            target: &self.target,
+            run_id,
+            fingerprint: &self.fingerprint,
+            store,
+            stop,
+        };
+        let outcome =
+            if stop.is_requested() { Err(RunError::Interrupted) } else { fetch.run().map_err(RunError::from) };
+        let outcome = outcome.map(|fetched| match fetched {
+            Fetched::Rows(mut staged) => {
+                staged.warnings.extend(self.warnings.iter().cloned());
+                FetchOutcome::Rows(staged)
+            }
+            Fetched::Aborted { mut warnings } => {
+                warnings.extend(self.warnings.iter().cloned());
+                FetchOutcome::Aborted { warnings }
+            }
+        });
+        // Nobody waits any more if the run was ended.
+        let _ = self.answer.send(outcome);
+    }
+}
+
+impl Fetches {
+    /// What a model's fetch came to, once it is done.
+    pub(crate) fn take(&mut self, key: &str) -> Result<FetchOutcome, RunError> {
+        if let Some(outcome) = self.results.remove(key) {
+            return outcome;
+        }
+        let Some(answers) = self.waiting.remove(key) else { return Err(RunError::Interrupted) };
+        answers.recv().unwrap_or(Err(RunError::Interrupted))
+    }
+}

@@ -1,0 +1,14 @@
+//! Models that fetch (chapter 03 §3.4): checked before anything runs, fetched side by side, committed in their turn.
+
+mod acks;
+mod arguments;
+mod checks;
+mod claims;
+mod jobs;
+mod lookup;
+mod source;
+
+pub(crate) use acks::acknowledge;
+pub(crate) use checks::{FetchPlan, FetchPlans, check_models, read_registry};
+pub(crate) use jobs::{FetchOutcome, Fetches, JobsContext, run_jobs};
+pub(crate) use source::{drop_staged, fetch_source, load_staged, value_error};

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""A small weather service for the demo: the observations of data/weather.csv, by pages.
+
+GET /observations?station=JFK&cursor=0&limit=1000 with `Authorization: Bearer <token>` answers
+{"observations": [...], "next_cursor": 1000 or null}. Every tenth request is turned away with 429 and Retry-After, as
+busy services do. Needs nothing but Python.
+
+    WEATHER_API_TOKEN=... ./server.py [port]
+"""
+
+import csv
+import http.server
+import itertools
+import json
+import os
+import pathlib
+import sys
+import urllib.parse
+
+DATA = pathlib.Path(__file__).resolve().parent.parent / "data" / "weather.csv"
+NUMBERS = {"year", "month", "day", "hour", "temp", "dewp", "humid", "wind_dir", "wind_speed", "wind_gust", "precip",
+           "pressure", "visib"}
+LIMIT_MAX = 2000
+REQUESTS = itertools.count(1)
+
+
+def observations():
+    with DATA.open(newline="") as file:
+        return [{name: value_of(name, text) for name, text in row.items()} for row in csv.DictReader(file)]
+
+
+def value_of(name, text):
+    if text in ("", "NA"):
+        return None
+    if name in NUMBERS:
+        number = float(text)
+        return int(number) if number.is_integer() else number
+    return text
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        url = urllib.parse.urlsplit(self.path)
+        query = dict(urllib.parse.parse_qsl(url.query))
+        if url.path != "/observations":
+            return self.answer(404, {"error": "there is only /observations"})
+        if self.headers.get("Authorization") != f"Bearer {TOKEN}":
+            return self.answer(401, {"error": "the token is not right"})
+        if next(REQUESTS) % 10 == 0:
+            return self.answer(429, {"error": "too many requests"}, {"Retry-After": "0"})
+        try:
+            start, limit = int(query.get("cursor", 0)), min(int(query.get("limit", 1000)), LIMIT_MAX)
+        except ValueError:
+            return self.answer(400, {"error": "cursor and limit are numbers"})
+        found = [row for row in ROWS if query.get("station") in (None, row["origin"])]
+        page = found[start:start + limit]
+        following = start + limit
+        self.answer(200, {"observations": page, "next_cursor": following if following < len(found) else None})
+
+    def answer(self, status, document, headers=None):
+        body = json.dumps(document).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+if __name__ == "__main__":
+    TOKEN = os.environ.get("WEATHER_API_TOKEN", "")
+    if not TOKEN:
+        sys.exit("server.py: set WEATHER_API_TOKEN")
+    ROWS = observations()
+    port = int(sys.argv[1]) if len(sys.argv) > 1 else 8013
+    print(f"Serving {len(ROWS)} observations on http://127.0.0.1:{port}/observations", flush=True)
+    http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler).serve_forever()
