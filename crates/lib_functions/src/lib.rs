@@ -2,6 +2,7 @@
 //!
 //! Boundary: knows no engine, no lake and no state; prints nothing and reads no environment variable.
 
+mod adapt;
 mod api;
 mod auth;
 mod builtins;
@@ -11,6 +12,7 @@ mod fields;
 mod host_value;
 mod lib_file;
 mod literal;
+mod nesting;
 mod parse;
 mod program;
 mod registry;
@@ -19,6 +21,7 @@ mod signature;
 mod signatures;
 mod source;
 mod status_check;
+mod top_level;
 
 pub use api::{Api, BatchMode, FetchApi, INJECTED, PushApi, RateLimit, Transport};
 pub use auth::{Auth, AuthForm, KeyPlace, Secret};

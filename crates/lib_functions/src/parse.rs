@@ -2,6 +2,7 @@
 
 use starlark::syntax::{AstModule, Dialect, DialectTypes};
 use starlark_syntax::codemap::Span;
+use types::Place;
 
 use crate::LibError;
 use crate::literal::Problem;
@@ -24,26 +25,40 @@ const DIALECT: Dialect = Dialect {
 
 /// Parses a lib file.
 pub(crate) fn parse(source: &Source) -> Result<AstModule, LibError> {
-    if let Some(at) = source.stray_while {
-        let place = types::Place::word_at(&source.path, &source.text, at);
-        return Err(LibError::file(
-            format!("{}: `while` stands outside of a function", source.path.display()),
-            "put the loop into a function",
-            Some(place),
-        ));
-    }
     let name = source.path.display().to_string();
+    if let Some(fault) = source.fault {
+        let place = Place::word_at(&source.path, &source.text, fault.at);
+        return Err(LibError::file(format!("{name}: {}", fault.message), fault.help, Some(place)));
+    }
     AstModule::parse(&name, source.adapted.clone(), &DIALECT).map_err(|error| {
-        let place =
-            error.span().map(|span| source.place(span.span.begin().get() as usize, span.span.end().get() as usize));
-        LibError::file(format!("{name}: {}", error.without_diagnostic()), "correct the line that is shown", place)
+        let place = error.span().map(|span| source.word_of(span.span));
+        let message = understandable(&error.without_diagnostic().to_string());
+        LibError::file(format!("{name}: {message}"), "correct the line that is shown", place)
     })
+}
+
+/// The parser's message in words that do not speak of parsers and dialects.
+fn understandable(message: &str) -> String {
+    let message = message.strip_prefix("Parse error: ").unwrap_or(message);
+    match message {
+        "cannot use reserved keyword `while`" => "`while` must begin a line, and `:` end its condition".into(),
+        _ => message.replace(" in this dialect", "").replace("outside `def`", "outside of a function"),
+    }
 }
 
 impl Source {
     /// The place of a span of the syntax tree.
-    pub(crate) fn place_of(&self, span: Span) -> types::Place {
+    pub(crate) fn place_of(&self, span: Span) -> Place {
         self.place(span.begin().get() as usize, span.end().get() as usize)
+    }
+
+    /// The place of a span, or of its first word if it goes over lines.
+    fn word_of(&self, span: Span) -> Place {
+        let place = self.place_of(span);
+        match self.text[place.span()].trim_end().contains('\n') {
+            true => Place::word_at(&self.path, &self.text, place.span().start),
+            false => place,
+        }
     }
 
     /// The error for something that is wrong in the syntax tree.
