@@ -115,10 +115,10 @@ impl Adapter<'_> {
         let word = word.start..word.end;
         self.insert(word.clone(), &format!("for __while__ in {FOREVER}:"));
         match self.body_after(colon + 1) {
-            Body::Block(depth) if depth > indent => self.way_out(word, at + 1..colon, depth),
+            Body::Block(depth) if depth > indent => self.way_out(word, at + 1..colon + 1, depth),
             Body::Inline => {
                 let depth = indent + INLINE_INDENT;
-                self.way_out(word.clone(), at + 1..colon, depth);
+                self.way_out(word.clone(), at + 1..colon + 1, depth);
                 self.insert(word, &format!("\n{}", " ".repeat(depth)));
                 return Some(colon + 1 + self.tokens[colon + 1..].iter().take_while(|token| is_space(token)).count());
             }
@@ -128,12 +128,12 @@ impl Adapter<'_> {
         Some(colon + 1)
     }
 
-    /// Writes the statement that leaves the loop.
+    /// Writes the statement that leaves the loop; the condition's colon goes with it.
     fn way_out(&mut self, word: Range<usize>, condition: Range<usize>, depth: usize) {
         let indent = " ".repeat(depth);
         self.insert(word.clone(), &format!("\n{indent}if"));
         self.tokens[condition].iter().for_each(|token| self.token(token));
-        self.insert(word, &format!(": pass\n{indent}else: break"));
+        self.insert(word, &format!(" pass\n{indent}else: break"));
     }
 
     /// The colon that ends a condition.

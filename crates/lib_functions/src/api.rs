@@ -249,9 +249,11 @@ fn base_url(fields: &mut Fields) -> Result<Option<String>, Problem> {
 fn headers(fields: &mut Fields) -> Result<Vec<(String, String)>, Problem> {
     let pairs = fields.pairs("headers")?;
     let mut names = BTreeSet::new();
-    let header = |(name, value, span): (String, String, Span)| match names.insert(name.to_lowercase()) {
-        true => Ok((name, value)),
-        false => Err(Problem::new(format!("{} has the header \"{name}\" twice", fields.path_of("headers")), span)),
+    let header = |(name, value, span): (String, String, Span)| {
+        if names.insert(name.to_lowercase()) {
+            return Ok((name, value));
+        }
+        Err(Problem::new(format!("{} has the header \"{name}\" twice", fields.path_of("headers")), span))
     };
     pairs.into_iter().map(header).collect()
 }

@@ -125,10 +125,10 @@ fn secret(fields: &mut Fields, name: &'static str) -> Result<Option<Secret>, Pro
 }
 
 fn variable(fields: &Fields, key: &str, name: String, span: Span) -> Result<Secret, Problem> {
-    match name.trim().is_empty() {
-        true => Err(fields.problem(key, "names no variable", span)),
-        false => Ok(Secret::Variable(name)),
+    if name.trim().is_empty() {
+        return Err(fields.problem(key, "names no variable", span));
     }
+    Ok(Secret::Variable(name))
 }
 
 fn key_place(fields: &mut Fields) -> Result<KeyPlace, Problem> {

@@ -95,13 +95,11 @@ impl Fields {
         choices: &[(&str, T)],
     ) -> Result<Option<(T, Span)>, Problem> {
         let Some((word, span)) = self.text(name)? else { return Ok(None) };
-        match choices.iter().find(|(choice, _)| *choice == word) {
-            Some((_, value)) => Ok(Some((*value, span))),
-            None => {
-                let choices: Vec<_> = choices.iter().map(|(choice, _)| format!("\"{choice}\"")).collect();
-                Err(self.problem(name, &format!("must be {}", choices.join(" or ")), span))
-            }
+        if let Some((_, value)) = choices.iter().find(|(choice, _)| *choice == word) {
+            return Ok(Some((*value, span)));
         }
+        let choices: Vec<_> = choices.iter().map(|(choice, _)| format!("\"{choice}\"")).collect();
+        Err(self.problem(name, &format!("must be {}", choices.join(" or ")), span))
     }
 
     /// A whole number.
@@ -113,13 +111,10 @@ impl Fields {
         let LiteralValue::Int(int) = &literal.value else {
             return Err(wrong(&self.path_of(name), "int", &literal));
         };
-        match T::try_from(int.clone()).ok().filter(|number| range.contains(number)) {
-            Some(number) => Ok(Some(number)),
-            None => {
-                let message = format!("must be from {} to {}", range.start(), range.end());
-                Err(self.problem(name, &message, literal.span))
-            }
-        }
+        let number = T::try_from(int.clone()).ok().filter(|number| range.contains(number));
+        number.map(Some).ok_or_else(|| {
+            self.problem(name, &format!("must be from {} to {}", range.start(), range.end()), literal.span)
+        })
     }
 
     /// Seconds, whole or not.

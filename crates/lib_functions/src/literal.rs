@@ -136,14 +136,13 @@ fn not_literal(path: &str, what: &str, span: Span) -> Problem {
 fn what(expr: &Expr) -> &'static str {
     match expr {
         Expr::Call(..) => "a call",
-        Expr::Op(..) => "a calculation",
+        Expr::Op(..) | Expr::Not(_) | Expr::BitNot(_) => "a calculation",
         Expr::ListComprehension(..) | Expr::DictComprehension(..) => "a comprehension",
         Expr::FString(_) => "an f-string",
         Expr::Tuple(_) => "a tuple",
         Expr::Lambda(_) => "a lambda",
         Expr::If(_) => "a condition",
         Expr::Dot(..) | Expr::Index(_) | Expr::Index2(_) | Expr::Slice(..) => "a part of something else",
-        Expr::Not(_) | Expr::BitNot(_) => "a calculation",
         _ => "an expression",
     }
 }

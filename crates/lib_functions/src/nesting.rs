@@ -2,12 +2,13 @@
 
 use crate::scanner::{Token, TokenKind, width};
 
-/// Most that may be open at a place, in operators: some 200 brackets or blocks, or a thousand `+`.
-const MAX: usize = 1000;
-/// What a bracket or a block counts.
-const LEVEL: usize = 5;
+/// Most that may be open at a place, in operators: some 80 brackets, 100 blocks or 800 `+`. A unit is up to 2 KiB of
+/// stack in a debug build, and a thread has 2 MiB if nobody asks for more.
+const MAX: usize = 800;
+/// What a bracket or a block counts, beside its operator.
+const LEVEL: usize = 8;
 /// What an `elif` counts, which is within the `else` of the one before.
-const BRANCH: usize = 2;
+const BRANCH: usize = 4;
 
 /// Where a text nests too deep: brackets in brackets, blocks in blocks, or an expression of too many operators.
 pub(crate) fn too_deep(text: &str, tokens: &[Token]) -> Option<usize> {
@@ -56,9 +57,10 @@ impl Nesting {
         if word == "," {
             self.weight -= *innermost - LEVEL;
             *innermost = LEVEL;
-        } else if token.kind == TokenKind::Other || is_operator(word) {
-            self.weight += 1;
-            *innermost += 1;
+        } else {
+            let weight = operator_weight(token.kind, word);
+            self.weight += weight;
+            *innermost += weight;
         }
     }
 
@@ -78,8 +80,12 @@ impl Nesting {
     }
 }
 
-fn is_operator(word: &str) -> bool {
-    matches!(word, "not" | "and" | "or" | "in" | "if" | "else" | "for" | "lambda")
+fn operator_weight(kind: TokenKind, word: &str) -> usize {
+    match word {
+        "not" => 2,
+        "and" | "or" | "in" | "if" | "else" | "for" | "lambda" => 1,
+        _ => usize::from(kind == TokenKind::Other),
+    }
 }
 
 #[cfg(test)]
@@ -96,18 +102,18 @@ mod tests {
         let blocks =
             |levels: usize| -> String { (0..levels).map(|level| format!("{}if x:\n", " ".repeat(level))).collect() };
         for (most, text) in [
-            (190, &(|n| format!("{}{}", "[".repeat(n), "]".repeat(n))) as &dyn Fn(usize) -> String),
-            (190, &|n| "f(".repeat(n)),
-            (190, &|n| "f\"{".repeat(n)),
-            (190, &blocks),
-            (900, &|n| format!("{}1", "1 + ".repeat(n))),
-            (900, &|n| format!("{}1", "- ".repeat(n))),
-            (900, &|n| format!("{}1", "not ".repeat(n))),
-            (450, &|n| format!("{}1", "lambda: ".repeat(n))),
-            (450, &|n| format!("{}1", "1 if x else ".repeat(n))),
-            (450, &|n| format!("if x:\n  y\n{}", "elif x:\n  y\n".repeat(n))),
-            (450, &|n| format!("f{}", ".x".repeat(n))),
-            (190, &|n| format!("f{}", "[0]".repeat(n))),
+            (85, &(|n| format!("{}{}", "[".repeat(n), "]".repeat(n))) as &dyn Fn(usize) -> String),
+            (85, &|n| "f(".repeat(n)),
+            (95, &|n| "f\"{".repeat(n)),
+            (95, &blocks),
+            (780, &|n| format!("{}1", "1 + ".repeat(n))),
+            (780, &|n| format!("{}1", "- ".repeat(n))),
+            (390, &|n| format!("{}1", "not ".repeat(n))),
+            (390, &|n| format!("{}1", "lambda: ".repeat(n))),
+            (390, &|n| format!("{}1", "1 if x else ".repeat(n))),
+            (190, &|n| format!("if x:\n  y\n{}", "elif x:\n  y\n".repeat(n))),
+            (780, &|n| format!("f{}", ".x".repeat(n))),
+            (380, &|n| format!("f{}", "[0]".repeat(n))),
         ] {
             assert!(!is_too_deep(&text(most)), "{}", &text(3));
             assert!(is_too_deep(&text(most * 3)), "{}", &text(3));

@@ -1,5 +1,7 @@
 //! From a text to a syntax tree, in the dialect of lib files (chapter 03 §3.2).
 
+use std::sync::Arc;
+
 use starlark::syntax::{AstModule, Dialect, DialectTypes};
 use starlark_syntax::codemap::Span;
 use types::Place;
@@ -37,13 +39,20 @@ pub(crate) fn parse(source: &Source) -> Result<AstModule, LibError> {
     })
 }
 
-/// The parser's message in words that do not speak of parsers and dialects.
+/// The parser's message in words that do not speak of parsers and dialects, and know `while`.
 fn understandable(message: &str) -> String {
     let message = message.strip_prefix("Parse error: ").unwrap_or(message);
-    match message {
-        "cannot use reserved keyword `while`" => "`while` must begin a line, and `:` end its condition".into(),
-        _ => message.replace(" in this dialect", "").replace("outside `def`", "outside of a function"),
+    if message == "cannot use reserved keyword `while`" {
+        return "`while` must begin a line, and `:` end its condition".into();
     }
+    [
+        (" in this dialect", ""),
+        ("outside `def`", "outside of a function"),
+        ("outside of a `def` function", "outside of a function"),
+        ("outside of a `for` loop", "outside of a loop"),
+    ]
+    .iter()
+    .fold(message.to_owned(), |message, (theirs, ours)| message.replace(theirs, ours))
 }
 
 impl Source {
@@ -52,12 +61,18 @@ impl Source {
         self.place(span.begin().get() as usize, span.end().get() as usize)
     }
 
-    /// The place of a span, or of its first word if it goes over lines.
+    /// The place of what the parser found fault with: of the first word, if it goes over lines; of the blanks alone, if
+    /// it is a line's end with the indentation behind it.
     fn word_of(&self, span: Span) -> Place {
         let place = self.place_of(span);
-        match self.text[place.span()].trim_end().contains('\n') {
-            true => Place::word_at(&self.path, &self.text, place.span().start),
-            false => place,
+        let (found, start) = (&self.text[place.span()], place.span().start);
+        match found.trim().is_empty() {
+            false if found.trim_end().contains('\n') => Place::word_at(&self.path, &self.text, start),
+            true if !found.ends_with('\n') => {
+                let indent = found.rfind('\n').map_or(0, |line| line + 1);
+                Place::new(&self.path, Arc::clone(&self.text), start + indent..place.span().end)
+            }
+            _ => place,
         }
     }
 

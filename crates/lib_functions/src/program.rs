@@ -173,7 +173,7 @@ fn read_source(root: &Path, path: &Path, loaded_at: Option<&Place>) -> Result<So
     }
     let text = String::from_utf8(fs::read(&found).map_err(unreadable)?).map_err(|error| {
         let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        let line = before.split(|byte| *byte == b'\n').count();
         failed(format!("{name}: line {line} is not UTF-8"), "save the file as UTF-8")
     })?;
     Ok(Source::new(path, text.into()))

@@ -113,7 +113,7 @@ fn keys_of_fetch_have_defaults() {
     assert_eq!((fetch.page_size, fetch.max_pages), (0, 100_000));
     assert_eq!((fetch.supported_columns, fetch.supported_kinds), (None, None));
     assert!(!fetch.is_async);
-    assert_eq!((fetch.poll_interval, fetch.poll_timeout), (Duration::from_secs(5), Duration::from_secs(300)));
+    assert_eq!((fetch.poll_interval, fetch.poll_timeout), (Duration::from_secs(5), Duration::from_mins(5)));
     assert_eq!(fetch.poll_backoff, 1);
 }
 
@@ -129,7 +129,7 @@ fn keys_of_fetch_are_read() {
     assert_eq!((fetch.page_size, fetch.poll_backoff, fetch.max_pages), (100, 2, 7));
     assert_eq!(fetch.supported_columns.unwrap(), ["id"]);
     assert_eq!(fetch.supported_kinds.unwrap(), Kind::ALL);
-    assert_eq!((fetch.poll_interval, fetch.poll_timeout), (Duration::from_secs(120), Duration::from_secs(5400)));
+    assert_eq!((fetch.poll_interval, fetch.poll_timeout), (Duration::from_mins(2), Duration::from_mins(90)));
     let empty = good(&fetching("\"supported_columns\": [], \"supported_kinds\": None")).api.fetch.unwrap();
     assert_eq!((empty.supported_columns, empty.supported_kinds), (Some(Vec::new()), None));
 }
@@ -177,20 +177,24 @@ fn durations_add_their_parts() {
 
 #[test]
 fn args_are_unique_identifiers_that_nobody_else_passes() {
-    let sections: [(fn(&str) -> String, &[&str]); 2] =
-        [(fetching, &[]), (pushing, &["rows", "batch_number", "kind", "key_columns"])];
-    let injected = ["page", "columns", "target", "is_backfill", "cursor", "initial_value", "last_value", "last_run"];
-    for (file, own) in sections {
+    for file in [fetching, pushing] {
         for name in ["", "1a", "a b", "a-b", "é", "a."] {
-            let file = file(&format!("\"args\": [\"x\", \"{name}\"]"));
-            assert_fails(&file, &format!("[\"args\"]: \"{name}\" is no identifier"), 1, &format!("\"{name}\""));
-        }
-        for name in injected.iter().chain(own) {
-            let file = file(&format!("\"args\": [\"{name}\"]"));
-            assert_fails(&file, &format!("\"{name}\" collides"), 1, &format!("\"{name}\""));
+            let text = file(&format!("\"args\": [\"x\", \"{name}\"]"));
+            assert_fails(&text, &format!("[\"args\"]: \"{name}\" is no identifier"), 1, &format!("\"{name}\""));
         }
         assert_fails(&file("\"args\": [\"a\", \"b\", 'a']"), "\"a\" stands twice", 1, "'a'");
         assert_fails(&file("\"args\": [\"a\", 1]"), "[\"args\"][1]: expected string, got int", 1, "1");
+    }
+    let injected = ["page", "columns", "target", "is_backfill", "cursor", "initial_value", "last_value", "last_run"];
+    let of_push = ["rows", "batch_number", "kind", "key_columns"];
+    let collides = |text: String, name: &str| {
+        assert_fails(&text, &format!("\"{name}\" collides"), 1, &format!("\"{name}\""));
+    };
+    for name in injected {
+        collides(fetching(&format!("\"args\": [\"{name}\"]")), name);
+    }
+    for name in injected.into_iter().chain(of_push) {
+        collides(pushing(&format!("\"args\": [\"{name}\"]")), name);
     }
     good(&fetching("\"args\": [\"rows\", \"kind\"]"));
 }
@@ -239,7 +243,7 @@ fn keys_of_push_have_defaults() {
     assert!(push.args.is_empty());
     assert_eq!((push.batch_size, push.max_concurrent, push.max_attempts), (1, 1, 0));
     assert_eq!((push.batch_mode, push.supported_kinds, push.is_net), (BatchMode::Sync, None, false));
-    assert_eq!((push.poll_interval, push.poll_timeout), (Duration::from_secs(30), Duration::from_secs(3600)));
+    assert_eq!((push.poll_interval, push.poll_timeout), (Duration::from_secs(30), Duration::from_hours(1)));
     assert_eq!((push.retry_backoff, push.idempotency_header), (Duration::from_secs(1), None));
 }
 

@@ -75,7 +75,7 @@ fn a_while_that_is_wrong_is_shown_at_its_place() {
         ("while x\n    pass", must_begin, 4, "while"),
         ("while x y:\n    pass", "unexpected identifier 'y', expected symbol ':'", 4, "y"),
         ("while x, y:\n    pass", "unexpected symbol ',', expected symbol ':'", 4, ","),
-        ("while x) or (y:\n    pass", "unexpected symbol ')', expected symbol ':'", 4, ")"),
+        ("while x) or (y:\n    pass", must_begin, 4, "while"),
         ("while x = 1:\n    pass", "unexpected symbol '=', expected symbol ':'", 4, "="),
         ("while x:\nreturn 1", "unexpected keyword 'return', expected new indentation block", 5, "return"),
         ("while x:\n    pass\nelse:\n    pass", "unexpected keyword 'else'", 6, "else"),
@@ -107,7 +107,7 @@ fn errors_are_shown_in_the_authors_lines_and_columns() {
         ("while x:\n    pass\nwhile x:\n    pass\ny = é", 8, 9, "é"),
         ("y = 'é'; z = ?", 4, 18, "?"),
         ("\"\"\"\r\n\r\n\"\"\"\ny = = 1", 7, 9, "="),
-        ("y\t=\t= 1", 4, 7, "="),
+        ("y\t=\t= 1", 4, 9, "="),
     ] {
         let text = body(lines);
         for text in [text.clone(), text.replace("\r\n", "\n").replace('\n', "\r\n"), format!("\u{feff}{text}")] {
@@ -132,7 +132,7 @@ fn tabs_are_columns_up_to_the_next_multiple_of_eight() {
     ] {
         good(&format!("{GOOD}def f(x):\n{text}\n"));
     }
-    assert_fails(&with_function("def fetch():\n\tpass\n    pass"), "incorrect indentation", 4, "");
+    assert_fails(&with_function("def fetch():\n\tpass\n    pass"), "incorrect indentation", 4, "    ");
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn the_dialect_has_what_the_contract_lists() {
     for lines in [
         "return lambda a, *b, c = 1, **d: a",
         "def g(a, *, b): pass\nreturn g(1, b = 2)",
-        "return f\"{x} {x!r} {{}}\" + fr\"\\{x}\"",
+        "return f\"{x} {x!r} {{}}\" + fr\"\\d{x}\"",
         "return set([1])",
         "return x if x else [y for y in x if y for z in y]",
         "x //= 2; x |= 1; x <<= 1\nreturn ~x ^ 1",

@@ -1,5 +1,7 @@
 //! What lib files declare, read through the public door: a project in a folder, and `Registry::read`.
 
+#![allow(clippy::unwrap_used)]
+
 mod api;
 mod auth;
 mod dialect;
@@ -21,7 +23,7 @@ use tempfile::TempDir;
 use types::Diagnose;
 
 /// A project with these files.
-pub fn project<T: AsRef<[u8]>>(files: &[(&str, T)]) -> TempDir {
+pub(crate) fn project<T: AsRef<[u8]>>(files: &[(&str, T)]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in files {
         write(folder.path(), path, text);
@@ -29,19 +31,20 @@ pub fn project<T: AsRef<[u8]>>(files: &[(&str, T)]) -> TempDir {
     folder
 }
 
-pub fn write(root: &Path, path: &str, text: impl AsRef<[u8]>) {
+/// Writes a file, with the folders that it lies in.
+pub(crate) fn write(root: &Path, path: &str, text: impl AsRef<[u8]>) {
     let path = root.join(path);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
 }
 
 /// The registry of a project, where DuckDB has `range` and `read_csv`.
-pub fn registry(root: &Path) -> Registry {
+pub(crate) fn registry(root: &Path) -> Registry {
     Registry::read(root, |name| ["range", "read_csv"].contains(&name)).unwrap()
 }
 
 /// The file `lib/api.star` of this text.
-pub fn read(text: &str) -> Result<Lib, LibError> {
+pub(crate) fn read(text: &str) -> Result<Lib, LibError> {
     let folder = project(&[("lib/api.star", text)]);
     let registry = registry(folder.path());
     match registry.broken("api") {
@@ -51,13 +54,13 @@ pub fn read(text: &str) -> Result<Lib, LibError> {
 }
 
 /// The lib of a text that has nothing wrong.
-pub fn good(text: &str) -> Lib {
+pub(crate) fn good(text: &str) -> Lib {
     read(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 /// Asserts that the message has this part, and that the place is at this line and these words of the text.
 #[track_caller]
-pub fn assert_fails(text: &str, message: &str, line: usize, words: &str) {
+pub(crate) fn assert_fails(text: &str, message: &str, line: usize, words: &str) {
     let error = read(text).err().unwrap_or_else(|| panic!("accepted: {text}"));
     assert!(error.message.contains(message), "{error}\nexpected: {message}\n{text}");
     assert!(error.message.contains("lib/api.star"), "{error}");
@@ -68,11 +71,11 @@ pub fn assert_fails(text: &str, message: &str, line: usize, words: &str) {
 }
 
 /// A file that fetches, with these further keys of `API["fetch"]`.
-pub fn fetching(keys: &str) -> String {
+pub(crate) fn fetching(keys: &str) -> String {
     format!("API = {{\"fetch\": {{{keys}}}}}\ndef fetch(**kwargs):\n    pass\n")
 }
 
 /// A file with this for a function that fetches.
-pub fn with_function(function: &str) -> String {
+pub(crate) fn with_function(function: &str) -> String {
     format!("API = {{\"fetch\": {{}}}}\n{function}\n")
 }

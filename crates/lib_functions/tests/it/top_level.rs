@@ -123,8 +123,8 @@ fn statements_that_belong_into_functions_are_rejected() {
         ("\twhile True: pass\n", "unexpected new indentation block", "\t"),
         ("if True:\n    while True:\n        pass\n", "`if` cannot be used outside of a function", "if"),
         ("return 1\n", "`return` cannot be used outside of a function", "return 1"),
-        ("break\n", "`break` cannot be used outside of a `for` loop", "break"),
-        ("continue\n", "`continue` cannot be used outside of a `for` loop", "continue"),
+        ("break\n", "`break` cannot be used outside of a loop", "break"),
+        ("continue\n", "`continue` cannot be used outside of a loop", "continue"),
     ] {
         assert_fails(&format!("{GOOD}{text}"), said, 3, words);
     }
