@@ -4,10 +4,8 @@ use std::ops::Range;
 
 use crate::nesting::too_deep;
 use crate::scanner::{Scanner, Token, TokenKind, width};
-use crate::source::{Fault, Piece};
+use crate::source::{FOREVER, Fault, Piece};
 
-/// The name that an endless loop runs over; `builtins/forever.rs` defines it.
-pub(crate) const FOREVER: &str = "__forever__";
 /// The mark of the encoding.
 const BOM: &str = "\u{feff}";
 /// How far the body of a loop on one line is moved in: no line of the author's stands there by chance.
@@ -18,6 +16,8 @@ pub(crate) struct Adapted {
     pub text: String,
     pub pieces: Vec<Piece>,
     pub fault: Option<Fault>,
+    /// The last bracket that is never closed, in the author's text.
+    pub unclosed: Option<usize>,
 }
 
 pub(crate) fn adapt(text: &str) -> Adapted {
@@ -28,12 +28,25 @@ pub(crate) fn adapt(text: &str) -> Adapted {
         message: "the code nests too deep",
         help: "give parts of it names, or move them into functions",
     });
-    let out = Adapted { text: String::with_capacity(text.len() + 64), pieces: Vec::new(), fault };
+    let unclosed = unclosed(text, &tokens);
+    let out = Adapted { text: String::with_capacity(text.len() + 64), pieces: Vec::new(), fault, unclosed };
     let mut adapter = Adapter { text, tokens: &tokens, out };
     if adapter.out.fault.is_none() {
         adapter.run();
     }
     adapter.out
+}
+
+fn unclosed(text: &str, tokens: &[Token]) -> Option<usize> {
+    let mut open = Vec::new();
+    for token in tokens.iter().filter(|token| token.kind == TokenKind::Other) {
+        match &text[token.start..token.end] {
+            "(" | "[" | "{" => open.push(token.start),
+            ")" | "]" | "}" => drop(open.pop()),
+            _ => {}
+        }
+    }
+    open.pop()
 }
 
 /// Writes the adapted text.
@@ -196,7 +209,11 @@ fn is_space(token: &Token) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::adapt;
+    use starlark::environment::{Globals, Module};
+    use starlark::eval::Evaluator;
+    use starlark::values::list::AllocList;
+
+    use super::{FOREVER, adapt};
 
     #[test]
     fn loops_become_endless_ones_with_a_way_out() {
@@ -218,6 +235,49 @@ mod tests {
             ),
         ] {
             assert_eq!(adapt(text).text, adapted.replace("{}", &" ".repeat(999)));
+        }
+    }
+
+    /// What the last line of a text gives when the text is executed.
+    fn executed(text: &str) -> String {
+        let source = crate::source::Source::new(std::path::Path::new("lib/x.star"), text.into());
+        let tree = crate::parse::parse(&source).unwrap();
+        Module::with_temp_heap(|module| {
+            module.set(FOREVER, module.heap().alloc(AllocList(0..1000)));
+            let mut evaluator = Evaluator::new(&module);
+            evaluator.eval_module(tree, &Globals::standard()).unwrap().to_repr()
+        })
+    }
+
+    #[test]
+    fn adapted_loops_do_what_they_say() {
+        for (body, result) in [
+            ("x = 0\nwhile x < 3:\n  x += 1\nreturn x", "3"),
+            ("x = 0\nwhile x < 3: x += 1\nreturn x", "3"),
+            ("x = []\nwhile len(x) < 2: x.append(1); x.append(2)\nreturn x", "[1, 2]"),
+            ("x = 5\nwhile x < 3:\n  x += 1\nreturn x", "5"),
+            ("x = 0\nwhile True:\n  x += 1\n  if x < 5:\n    continue\n  break\nreturn x", "5"),
+            (
+                "x = []\ni = 0\nwhile i < 3:\n  j = 0\n  while True:\n    j += 1\n    if j > i: break\n    x.append((i, j))\n  \
+                 i += 1\nreturn x",
+                "[(1, 1), (2, 1), (2, 2)]",
+            ),
+            (
+                "x = []\nfor i in range(3):\n  while i:\n    i -= 1\n    for k in range(9):\n      if k: break\n      \
+                 x.append(i)\nreturn x",
+                "[0, 1, 0]",
+            ),
+            ("while True:\n  while True:\n    return 7", "7"),
+            ("x = [1, 2, 3]\nwhile x and x.pop() != 2: pass\nreturn x", "[1]"),
+            ("x = 0\nif x:\n  pass\nelse:\n  while (lambda y: y < 4)(x): x += 1\nreturn x", "4"),
+            ("x = 0\nwhile False or not x == 4 if True else False:\n  x += 2\nreturn x", "4"),
+            ("def g(n):\n  while n > 9: n //= 10\n  return n\nreturn [g(n) for n in [1, 234, 56]]", "[1, 2, 5]"),
+            ("return 'while x: y'", "\"while x: y\""),
+        ] {
+            let lines = format!("def f():\n  {}\nf()\n", body.replace('\n', "\n  "));
+            for lines in [lines.clone(), lines.replace('\n', "\r\n"), lines.replace("  ", "\t")] {
+                assert_eq!(executed(&lines), result, "{lines}");
+            }
         }
     }
 

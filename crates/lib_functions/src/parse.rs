@@ -25,6 +25,8 @@ const DIALECT: Dialect = Dialect {
     ..Dialect::Standard
 };
 
+const HELP: &str = "correct what is shown";
+
 /// Parses a lib file.
 pub(crate) fn parse(source: &Source) -> Result<AstModule, LibError> {
     let name = source.path.display().to_string();
@@ -33,9 +35,14 @@ pub(crate) fn parse(source: &Source) -> Result<AstModule, LibError> {
         return Err(LibError::file(format!("{name}: {}", fault.message), fault.help, Some(place)));
     }
     AstModule::parse(&name, source.adapted.clone(), &DIALECT).map_err(|error| {
-        let place = error.span().map(|span| source.word_of(span.span));
+        let span = error.span().map(|span| span.span);
+        if let Some(at) = span.and_then(|span| source.unclosed_before(span)) {
+            let message = format!("{name}: `{}` is never closed", &source.text[at..=at]);
+            let place = Place::new(&source.path, Arc::clone(&source.text), at..at + 1);
+            return LibError::file(message, "close the bracket", Some(place));
+        }
         let message = understandable(&error.without_diagnostic().to_string());
-        LibError::file(format!("{name}: {message}"), "correct the line that is shown", place)
+        LibError::file(format!("{name}: {message}"), HELP, span.map(|span| source.word_of(span)))
     })
 }
 
@@ -61,6 +68,11 @@ impl Source {
         self.place(span.begin().get() as usize, span.end().get() as usize)
     }
 
+    /// The bracket that is not closed, if the parser found nothing wrong before the end of the file.
+    fn unclosed_before(&self, span: Span) -> Option<usize> {
+        self.unclosed.filter(|_| span.begin().get() as usize >= self.adapted.trim_end().len())
+    }
+
     /// The place of what the parser found fault with: of the first word, if it goes over lines; of the blanks alone, if
     /// it is a line's end with the indentation behind it.
     fn word_of(&self, span: Span) -> Place {
@@ -79,6 +91,6 @@ impl Source {
     /// The error for something that is wrong in the syntax tree.
     pub(crate) fn error(&self, problem: &Problem) -> LibError {
         let message = format!("{}: {}", self.path.display(), problem.message);
-        LibError::file(message, "correct the line that is shown", Some(self.place_of(problem.span)))
+        LibError::file(message, HELP, Some(self.place_of(problem.span)))
     }
 }

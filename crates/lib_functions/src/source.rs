@@ -8,6 +8,9 @@ use types::Place;
 
 use crate::adapt::{Adapted, adapt};
 
+/// The name that an endless loop runs over; `builtins/forever.rs` defines it.
+pub(crate) const FOREVER: &str = "__forever__";
+
 /// A lib file.
 #[derive(Debug, Clone)]
 pub(crate) struct Source {
@@ -21,6 +24,8 @@ pub(crate) struct Source {
     pieces: Vec<Piece>,
     /// What the parser cannot say, or only in words that the author does not know.
     pub fault: Option<Fault>,
+    /// The last bracket that is never closed, in the author's text.
+    pub unclosed: Option<usize>,
 }
 
 /// A piece of the adapted text.
@@ -45,8 +50,8 @@ pub(crate) struct Fault {
 
 impl Source {
     pub(crate) fn new(path: &Path, text: Arc<str>) -> Self {
-        let Adapted { text: adapted, pieces, fault } = adapt(&text);
-        Self { path: path.to_owned(), text, adapted, pieces, fault }
+        let Adapted { text: adapted, pieces, fault, unclosed } = adapt(&text);
+        Self { path: path.to_owned(), text, adapted, pieces, fault, unclosed }
     }
 
     /// The place in the author's text of bytes of the adapted one.

@@ -120,6 +120,22 @@ fn errors_are_shown_in_the_authors_lines_and_columns() {
 }
 
 #[test]
+fn what_is_never_closed_is_shown_where_it_begins() {
+    for (text, said, line, words) in [
+        ("x = [1,\n  (2, 3),\n\n", "`[` is never closed", 3, "["),
+        ("x = {'a': (1,\n", "`(` is never closed", 3, "("),
+        ("def f(\n", "`(` is never closed", 3, "("),
+        ("x = f\"{[}\"]\n", "unexpected", 3, "}"),
+        ("x = \"\"\"a\nb\n", "unfinished string literal", 3, "\""),
+        ("x = 'a\n", "unfinished string literal", 3, "'a"),
+        ("x = [1\ny = 2]\n", "unexpected identifier 'y'", 4, "y"),
+        ("x = 1)\n", "unexpected symbol ')'", 3, ")"),
+    ] {
+        assert_fails(&format!("{GOOD}{text}"), said, line, words);
+    }
+}
+
+#[test]
 fn tabs_are_columns_up_to_the_next_multiple_of_eight() {
     for text in [
         "\tif x:\n\t\treturn 1\n\treturn 2",
