@@ -61,7 +61,7 @@ fn no_mutation_of_a_file_panics() {
     .map(str::as_bytes)
     .to_vec();
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
-    for _ in 0..4000 {
+    for _ in 0..1500 {
         let mut bytes = TEXT.as_bytes().to_vec();
         for _ in 0..=random.below(4) {
             if bytes.is_empty() {
@@ -155,7 +155,7 @@ fn what_is_just_below_the_bound_is_read() {
 }
 
 #[test]
-fn long_files_are_read_in_a_blink() {
+fn the_time_for_a_long_file_grows_with_its_length_only() {
     let begun = std::time::Instant::now();
     good(&format!(
         "API = {{\"fetch\": {{\"supported_columns\": [{}]}}, {}}}\ndef fetch(): pass\n{}",
