@@ -127,10 +127,19 @@ impl Running<'_> {
         let place = lib.functions.get(function).map(|signature| Box::new(lib.program.main().place_of(signature.span)));
         CallError::Failed(LibError {
             kind: LibErrorKind::Failed,
-            message: format!("{}.{function}: {what}", lib.name),
-            help: "return {\"rows\": [{…}], \"next\": cursor of the next page}".into(),
+            message: self.redacted(&format!("{}.{function}: {what}", lib.name)),
+            help: help(function).into(),
             place,
         })
+    }
+}
+
+/// What a function has to return.
+fn help(function: &str) -> &'static str {
+    match function {
+        "submit" => "return what check() needs to find the job, as data; None if there is nothing to fetch",
+        "check" => "return None while the job runs, then what fetch_result() needs, as data",
+        _ => "return {\"rows\": [{…}], \"next\": cursor of the next page}",
     }
 }
 

@@ -20,6 +20,9 @@ pub(super) struct Keywords<'v> {
     heap: Heap<'v>,
 }
 
+/// A header of a call; without a value none of this name is sent.
+pub(super) type CallHeader = (String, Option<String>);
+
 /// How a call is authorized, instead of by the API's `auth`.
 pub(super) enum CallAuth {
     Basic(Credentials),
@@ -69,7 +72,7 @@ impl<'v> Keywords<'v> {
     }
 
     /// Headers of a call: `None` as a value takes a default away.
-    pub(super) fn headers(&mut self) -> starlark::Result<Vec<(String, Option<String>)>> {
+    pub(super) fn headers(&mut self) -> starlark::Result<Vec<CallHeader>> {
         let Some(value) = self.take("headers") else { return Ok(Vec::new()) };
         let dict =
             DictRef::from_value(value).ok_or_else(|| arguments::wrong_type(self.function, "headers", "dict", value))?;

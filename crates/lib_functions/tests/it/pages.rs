@@ -90,7 +90,7 @@ fn a_cursor_comes_back_as_it_was_returned() {
         ("{}", "dict {}"),
         ("{\"a\": [1, (2, 3.5)]}", "dict {\"a\": [1, (2, 3.5)]}"),
         ("1 << 70", "int 1180591620717411303424"),
-        ("b\"x\"", "bytes b\"x\""),
+        ("b\"x\"", "bytes x"),
         ("time.from_timestamp(0)", "time.time 1970-01-01"),
     ] {
         let stage = Scene::new("", &body.replace("NEXT", next)).stage();

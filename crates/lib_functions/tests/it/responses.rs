@@ -93,7 +93,7 @@ fn an_answer_is_read_only_and_has_nothing_else() {
         ("resp.ok = True", "ok"),
         ("resp.status_code = 1", "status_code"),
         ("resp.status", "status"),
-        ("resp.json()", "not callable"),
+        ("resp.json()", "call()"),
     ] {
         let error = Scene::new("", &format!("resp = http.get(\"{}\")\n{line}", server.url("/"))).error();
         assert!(error.starts_with("x.fetch: ") && error.contains(expected), "{line}: {error}");

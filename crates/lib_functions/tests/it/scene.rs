@@ -24,7 +24,6 @@ pub struct Scene {
 pub struct Stage {
     pub dir: tempfile::TempDir,
     pub host: Host,
-    pub redactor: Redactor,
     registry: Registry,
     lines: Arc<Mutex<Vec<String>>>,
 }
@@ -93,12 +92,11 @@ impl Scene {
             fs::write(path, text).unwrap();
         }
         let environment = Environment::load(root, self.process).unwrap();
-        let redactor = Redactor::new(root, &environment);
         let lines: Arc<Mutex<Vec<String>>> = Arc::default();
         let printed = Arc::clone(&lines);
         let host = Host::new(HostOptions {
             root: root.to_owned(),
-            redactor: redactor.clone(),
+            redactor: Redactor::new(root, &environment),
             environment,
             client: Client::new(ClientOptions { user_agent: "OndatraSQL/1.0".into(), ..ClientOptions::default() }),
             stop: self.stop,
@@ -107,7 +105,7 @@ impl Scene {
             limits: self.limits,
         });
         let registry = Registry::read(root, |_| false).unwrap();
-        Stage { dir, host, redactor, registry, lines }
+        Stage { dir, host, registry, lines }
     }
 
     /// Fetches the first page.
