@@ -173,11 +173,11 @@ fn take_page<'v, E>(
     let next = next.transpose().map_err(|error| wrong(format!("'next' cannot be a cursor: {error}")))?;
     let next = next.filter(|next| !matches!(next, HostValue::None) && *next != HostValue::Text(String::new()));
     let known = ["rows", "next", "empty_result"];
-    let unknown = dict.keys().map(|key| key.to_str()).filter(|key| !known.contains(&key.as_str()));
+    let unknown = dict.keys().map(Value::to_str).filter(|key| !known.contains(&key.as_str()));
     Ok(Page {
         rows: count,
         next,
-        empty_result: dict.get_str("empty_result").filter(|value| !value.is_none()).map(|value| value.to_str()),
+        empty_result: dict.get_str("empty_result").filter(|value| !value.is_none()).map(Value::to_str),
         unknown_keys: unknown.collect(),
     })
 }

@@ -76,8 +76,8 @@ fn confined(function: &str, surroundings: &Surroundings, shown: &str, found: &Pa
     let options = surroundings.host.options();
     // Not what scripts set: a script cannot allow itself more.
     let allowed = options.environment.get(ROOTS).unwrap_or_default();
-    let roots = allowed.split(':').filter(|root| !root.is_empty()).map(Path::new);
-    let mut roots = std::iter::once(options.root.as_path()).chain(roots).filter_map(|root| fs::canonicalize(root).ok());
+    let roots = allowed.split(':').filter(|root| !root.is_empty()).map(|root| options.root.join(root));
+    let mut roots = std::iter::once(options.root.clone()).chain(roots).filter_map(|root| fs::canonicalize(root).ok());
     if roots.any(|root| found.starts_with(root)) {
         return Ok(());
     }

@@ -13,6 +13,9 @@ use super::{arguments, failure, files};
 use crate::host_value::elements;
 use crate::surroundings::Surroundings;
 
+/// What is longer is as good as endless: a year, in seconds.
+pub(super) const SECONDS_MAX: f64 = 86_400.0 * 365.0;
+
 /// Keyword arguments that are taken one by one.
 pub(super) struct Keywords<'v> {
     function: &'static str,
@@ -116,7 +119,8 @@ impl<'v> Keywords<'v> {
     pub(super) fn seconds(&mut self, name: &str, may_be_zero: bool) -> starlark::Result<Option<Duration>> {
         let Some(value) = self.take(name) else { return Ok(None) };
         let seconds = seconds(self.function, name, value)?;
-        let duration = Duration::try_from_secs_f64(seconds).ok().filter(|duration| may_be_zero || !duration.is_zero());
+        let duration = Duration::try_from_secs_f64(seconds.min(SECONDS_MAX)).ok();
+        let duration = duration.filter(|duration| may_be_zero || !duration.is_zero());
         let least = if may_be_zero { "0 or more" } else { "more than 0" };
         duration.map(Some).ok_or_else(|| failure(self.function, format_args!("`{name}` must be {least}")))
     }
@@ -182,10 +186,17 @@ impl<'v> Keywords<'v> {
     }
 }
 
-/// A number of seconds.
+/// A number of seconds, finite.
 pub(super) fn seconds(function: &str, name: &str, value: Value<'_>) -> starlark::Result<f64> {
-    let float = value.downcast_ref::<StarlarkFloat>().map(|float| float.0);
-    float
-        .or_else(|| value.unpack_i32().map(f64::from))
-        .ok_or_else(|| arguments::wrong_type(function, name, "int or float", value))
+    let number = match value.downcast_ref::<StarlarkFloat>() {
+        Some(float) => Some(float.0),
+        None if value.get_type() == "int" => value.to_str().parse().ok(),
+        None => None,
+    };
+    let number = number.ok_or_else(|| arguments::wrong_type(function, name, "int or float", value))?;
+    if number.is_finite() {
+        Ok(number)
+    } else {
+        Err(failure(function, format_args!("`{name}` must be a number of seconds, not {number}")))
+    }
 }

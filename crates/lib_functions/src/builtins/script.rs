@@ -9,13 +9,11 @@ use starlark::values::none::NoneType;
 use starlark::values::tuple::UnpackTuple;
 use starlark::values::{Heap, Value};
 
+use super::http_arguments::{self, SECONDS_MAX};
 use super::{arguments, failure};
 use crate::explain::{Abort, Stopped};
 use crate::host_value::{HostValue, elements};
 use crate::surroundings::Surroundings;
-
-/// Longest sleep, in seconds.
-const SLEEP_MAX_S: f64 = 86_400.0 * 365.0;
 
 /// Adds the functions.
 pub(super) fn register(builder: &mut GlobalsBuilder) {
@@ -42,12 +40,11 @@ fn functions(builder: &mut GlobalsBuilder) {
 
     /// Waits.
     fn sleep<'v>(s: Value<'v>, eval: &mut Evaluator<'v, '_, '_>) -> starlark::Result<NoneType> {
-        let seconds = super::http_arguments::seconds("sleep", "s", s)?;
-        if !(0.0..=SLEEP_MAX_S).contains(&seconds) {
-            return Err(failure("sleep", "`s` must be 0 or more seconds"));
-        }
+        let seconds = http_arguments::seconds("sleep", "s", s)?.min(SECONDS_MAX);
+        let duration = Duration::try_from_secs_f64(seconds);
+        let duration = duration.map_err(|_| failure("sleep", "`s` must be 0 or more seconds"))?;
         let stop = &Surroundings::of(eval)?.stop;
-        stop.sleep(Duration::from_secs_f64(seconds)).map_err(|_| starlark::Error::new_other(Stopped))?;
+        stop.sleep(duration).map_err(|_| starlark::Error::new_other(Stopped))?;
         Ok(NoneType)
     }
 

@@ -34,7 +34,7 @@ fn messages_of_fail_are_joined() {
 
 #[test]
 fn values_nested_without_end_are_no_crash() {
-    let nest = "x = []\nfor i in range(50000):\n    x = [x]\n";
+    let nest = "x = []\nfor i in range(20000):\n    x = [x]\n";
     for last in [
         "str(x)",
         "print(x)",
@@ -54,4 +54,23 @@ fn a_broken_top_level_is_an_error() {
     let text = "API = {\"fetch\": {}}\nX = http.get(\"/x\")\n\ndef fetch(page):\n    return {\"rows\": []}\n";
     let error = Scene::of(text).error();
     assert!(error.starts_with("x.top level: http.get: \"/x\" is relative"), "{error}");
+}
+
+#[test]
+fn wrong_arguments_are_told_with_the_function() {
+    for (call, expected) in [
+        ("http.put()", "x.fetch: http.put: Missing parameter `url`"),
+        ("http.get(\"http://a/\", {})", "x.fetch: http.get: "),
+        ("json.decode()", "x.fetch: json.decode: "),
+        ("md5()", "x.fetch: md5: "),
+        ("env.get(\"A\", nothing=1)", "x.fetch: env.get: "),
+        ("read_text(\n    \"a\",\n    \"b\",\n)", "x.fetch: read_text: "),
+        ("sleep(1, 2)", "x.fetch: sleep: "),
+        ("print(1, end=\"\")", "x.fetch: print: "),
+        ("fail(\"a\", sep=1)", "x.fetch: fail: Type of parameter `sep`"),
+        ("own = lambda a: a\nown()", "x.fetch: own: Missing parameter `a`"),
+    ] {
+        let error = Scene::new("", call).error();
+        assert!(error.starts_with(expected), "{call}: {error}");
+    }
 }

@@ -154,3 +154,15 @@ fn links_in_a_circle_do_not_hang() {
     let got = stage.run();
     assert!(got.page.is_ok() && got.lines[0].contains("data/a.txt"), "{got:?}");
 }
+
+#[test]
+fn folders_that_are_allowed_may_be_named_from_the_project() {
+    let outer = tempfile::tempdir().unwrap();
+    let shared = outer.path().join("shared");
+    fs::create_dir(&shared).unwrap();
+    fs::write(shared.join("a.txt"), "1").unwrap();
+    let project = tempfile::tempdir_in(outer.path()).unwrap();
+    let body = "print(read_text(\"../shared/a.txt\"), glob(\"../shared/*\"))";
+    let got = Scene::new("", body).file(".env", "ONDATRA_FILE_ROOTS=../shared\n").stage_in(project).run();
+    assert_eq!((got.page.is_ok(), got.lines), (true, vec!["1 [\"../shared/a.txt\"]".to_owned()]));
+}

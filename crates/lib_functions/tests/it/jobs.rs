@@ -1,4 +1,4 @@
-//! Fetching by jobs: submit, check, fetch_result.
+//! Fetching by jobs: `submit`, `check`, `fetch_result`.
 
 use lib_functions::{CallError, HostValue, JobState};
 

@@ -76,6 +76,6 @@ fn a_panic_fails_the_model_and_nothing_else() {
     let stage = scene("lookup(\"raw.panics\", \"id\", \"name\", [1])").stage();
     for _ in 0..2 {
         let error = stage.run().page.unwrap_err();
-        assert!(error.starts_with("x") && error.contains("internal error: the lake fell over [REDACTED]"), "{error}");
+        assert!(error.starts_with("x: ") && error.contains("internal error: the lake fell over [REDACTED]"), "{error}");
     }
 }

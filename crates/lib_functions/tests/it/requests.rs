@@ -122,7 +122,8 @@ fn what_is_no_parameter_is_refused_before_anything_is_sent() {
         ("timeout=-1", "http.get: `timeout` must be more than 0"),
         ("timeout=\"30\"", "http.get: `timeout` must be int or float, not string"),
         ("timeout=True", "http.get: `timeout` must be int or float, not bool"),
-        ("timeout=float(\"nan\")", "http.get: `timeout` must be"),
+        ("timeout=float(\"nan\")", "http.get: `timeout` must be a number of seconds, not NaN"),
+        ("timeout=float(\"inf\")", "http.get: `timeout` must be a number of seconds, not inf"),
         ("backoff=-0.5", "http.get: `backoff` must be 0 or more"),
         ("method=\"GET\"", "http.get: there is no argument `method`"),
         ("file=\"x\"", "http.get: there is no argument `file`"),
@@ -188,4 +189,22 @@ fn the_user_agent_can_be_replaced_and_dropped() {
         Scene::new(api, &format!("http.get(\"{url}\", headers={headers})")).lines();
         assert_eq!(server.seen().pop().unwrap().all("user-agent"), sent, "{api} {headers}");
     }
+}
+
+#[test]
+fn times_may_be_long() {
+    let server = server();
+    Scene::new("", &format!("http.get(\"{}\", timeout=1 << 80, backoff=1e300)", server.url("/"))).lines();
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[test]
+fn helpers_ask_as_the_lib_that_loads_them() {
+    let server = server();
+    let helper = "h = http\n\ndef ask(path):\n    return h.get(path, params={\"a\": 1})\n";
+    let api = format!("\"base_url\": \"{}\", \"auth\": {{\"user\": \"me\", \"pass\": \"pw\"}}", server.url("/v1"));
+    let text = "load(\"lib/_h.star\", \"ask\")\n".to_owned() + &crate::scene::text(&api, "ask(\"x\")");
+    Scene::of(&text).file("lib/_h.star", helper).lines();
+    let seen = server.only();
+    assert_eq!((seen.path(), seen.header("authorization")), ("/v1/x?a=1", "Basic bWU6cHc="));
 }

@@ -40,6 +40,7 @@ fn loops_stop() {
 #[test]
 fn sleeps_stop() {
     assert_stops("", "sleep(3600)");
+    assert_stops("", "sleep(1 << 80)");
     assert_stops("", "while True:\n    sleep(0.01)");
 }
 
@@ -88,7 +89,6 @@ fn a_sleep_has_bounds() {
         ("sleep(-0.1)", "sleep: `s` must be"),
         ("sleep(float(\"nan\"))", "sleep: `s` must be"),
         ("sleep(float(\"inf\"))", "sleep: `s` must be"),
-        ("sleep(1 << 80)", "sleep: `s` must be"),
         ("sleep(\"1\")", "sleep: `s` must be int or float, not string"),
         ("sleep(True)", "sleep: `s` must be int or float, not bool"),
         ("sleep()", "sleep"),
