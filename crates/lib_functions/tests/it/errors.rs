@@ -34,7 +34,7 @@ fn messages_of_fail_are_joined() {
 
 #[test]
 fn values_nested_without_end_are_no_crash() {
-    let nest = "x = []\nfor i in range(20000):\n    x = [x]\n";
+    let nest = "x = []\nfor i in range(5000):\n    x = [x]\n";
     for last in [
         "str(x)",
         "print(x)",

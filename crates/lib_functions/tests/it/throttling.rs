@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 use crate::scene::Scene;
 use crate::server::{Answer, Server};
 
-/// No more than `most` requests start within `per`. Arrivals may bunch a little, hence the slack.
+/// No more than `most` requests start within `per`. Arrivals may bunch on a busy machine, hence the slack.
 fn assert_spread(server: &Server, most: usize, per: Duration) {
     let mut at: Vec<Instant> = server.seen().iter().map(|seen| seen.at).collect();
     at.sort();
     for (first, next) in at.iter().zip(at.iter().skip(most)) {
-        assert!(*next - *first + Duration::from_millis(60) >= per, "{:?}", *next - *first);
+        assert!(*next - *first + Duration::from_millis(200) >= per, "{:?}", *next - *first);
     }
 }
 
