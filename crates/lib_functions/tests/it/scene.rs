@@ -1,7 +1,7 @@
 //! A project with one lib file, run once: what it printed, the rows it gave, how it ended.
 
 use std::fs;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use http_client::{Client, ClientOptions, Stop};
@@ -17,7 +17,7 @@ pub struct Scene {
     process: Vec<(String, String)>,
     lookup: Option<Arc<dyn Lookup>>,
     limits: Limits,
-    stop: Stop,
+    stopped_after: Option<Duration>,
 }
 
 /// A project on disk with a host.
@@ -26,6 +26,8 @@ pub struct Stage {
     pub host: Host,
     registry: Registry,
     lines: Arc<Mutex<Vec<String>>>,
+    /// When the first line was printed.
+    pub first_line: Arc<OnceLock<Instant>>,
 }
 
 /// How a fetch of one page went.
@@ -54,7 +56,7 @@ impl Scene {
     pub fn of(text: &str) -> Self {
         let files = vec![("lib/x.star".to_owned(), text.to_owned())];
         let limits = Limits { time: Duration::from_mins(1), ..Limits::default() };
-        Self { files, process: Vec::new(), lookup: None, limits, stop: Stop::never() }
+        Self { files, process: Vec::new(), lookup: None, limits, stopped_after: None }
     }
 
     pub fn file(mut self, name: &str, text: impl Into<String>) -> Self {
@@ -73,10 +75,9 @@ impl Scene {
         self
     }
 
-    /// The run is stopped after this time.
+    /// The run is stopped this time after the first line was printed.
     pub fn stopped_after(mut self, time: Duration) -> Self {
-        let started = Instant::now();
-        self.stop = Stop::new(move || started.elapsed() > time);
+        self.stopped_after = Some(time);
         self
     }
 
@@ -93,19 +94,25 @@ impl Scene {
         }
         let environment = Environment::load(root, self.process).unwrap();
         let lines: Arc<Mutex<Vec<String>>> = Arc::default();
-        let printed = Arc::clone(&lines);
+        let first_line: Arc<OnceLock<Instant>> = Arc::default();
+        let (printed, first) = (Arc::clone(&lines), Arc::clone(&first_line));
+        let (time, seen) = (self.stopped_after, Arc::clone(&first_line));
+        let is_over = move || time.zip(seen.get()).is_some_and(|(time, first)| first.elapsed() > time);
         let host = Host::new(HostOptions {
             root: root.to_owned(),
             redactor: Redactor::new(root, &environment),
             environment,
             client: Client::new(ClientOptions { user_agent: "OndatraSQL/1.0".into(), ..ClientOptions::default() }),
-            stop: self.stop,
-            output: Arc::new(move |line| printed.lock().unwrap().push(line.to_owned())),
+            stop: Stop::new(is_over),
+            output: Arc::new(move |line| {
+                first.get_or_init(Instant::now);
+                printed.lock().unwrap().push(line.to_owned());
+            }),
             lookup: self.lookup,
             limits: self.limits,
         });
         let registry = Registry::read(root, |_| false).unwrap();
-        Stage { dir, host, registry, lines }
+        Stage { dir, host, registry, lines, first_line }
     }
 
     /// Fetches the first page.
