@@ -55,9 +55,9 @@ impl Decimal {
         }
         let zeros = if self.digits.is_empty() { 0 } else { self.exponent.max(0) };
         let zeros = u32::try_from(zeros).unwrap_or(u32::MAX);
-        let magnitude = self.digits[..whole].iter().try_fold(0_u128, |magnitude, &digit| {
-            magnitude.checked_mul(10)?.checked_add(u128::from(digit))
-        });
+        let magnitude = self.digits[..whole]
+            .iter()
+            .try_fold(0_u128, |magnitude, &digit| magnitude.checked_mul(10)?.checked_add(u128::from(digit)));
         let power = 10_u128.checked_pow(zeros);
         Ok((self.is_negative, magnitude.zip(power).and_then(|(magnitude, power)| magnitude.checked_mul(power))))
     }
@@ -201,6 +201,20 @@ mod tests {
             ("999999999999999999999999999999999999999", 38, 0, None),
         ] {
             assert_eq!(rounded(text, width, scale).as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_exponent_moves_the_point() {
+        for digits in ["0", "5", "49", "50", "285", "995", "9995", "123456"] {
+            for exponent in 0..9 {
+                let padded = format!("{digits:0>10}");
+                let (whole, fraction) = padded.split_at(padded.len() - exponent);
+                let plain = format!("{whole}.{fraction}");
+                let moved = format!("{digits}00e-{}", exponent + 2);
+                assert_eq!(rounded(&moved, 9, 2), rounded(&plain, 9, 2), "{moved} {plain}");
+                assert_eq!(Decimal::parse(&moved).unwrap().integer(), Decimal::parse(&plain).unwrap().integer());
+            }
         }
     }
 

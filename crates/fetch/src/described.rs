@@ -8,10 +8,7 @@ use crate::Column;
 /// A list of `{"name": …, "type": …}` in the order of the columns.
 pub fn columns_argument(columns: &[Column]) -> HostValue {
     let described = |column: &Column| {
-        HostValue::Dict(vec![
-            (text("name"), text(&column.source)),
-            (text("type"), described_type(&column.declared)),
-        ])
+        HostValue::Dict(vec![(text("name"), text(&column.source)), (text("type"), described_type(&column.declared))])
     };
     HostValue::List(columns.iter().map(described).collect())
 }
@@ -51,10 +48,7 @@ mod tests {
             ("ENUM('a', 'b')", text("VARCHAR")),
             (
                 "STRUCT(z DECIMAL(4,1), a STRUCT(b JSON)[])",
-                dict(vec![
-                    ("z", text("DECIMAL(4,1)")),
-                    ("a", HostValue::List(vec![dict(vec![("b", text("JSON"))])])),
-                ]),
+                dict(vec![("z", text("DECIMAL(4,1)")), ("a", HostValue::List(vec![dict(vec![("b", text("JSON"))])]))]),
             ),
         ] {
             assert_eq!(described_type(&DeclaredType::parse(name)), expected, "{name}");

@@ -16,9 +16,9 @@ pub(crate) fn find<'a, T: Copy>(
     let Some((first, value)) = entries.find(|(key, _)| is_equal(key, name)) else { return Ok(None) };
     match entries.find(|(key, _)| is_equal(key, name)) {
         None => Ok(Some(value)),
-        Some((second, _)) => Err(Refusal::new(format!(
-            "the keys {first:?} and {second:?} are both equal to {name:?} but for case"
-        ))),
+        Some((second, _)) => {
+            Err(Refusal::new(format!("the keys {first:?} and {second:?} are both equal to {name:?} but for case")))
+        }
     }
 }
 
@@ -31,7 +31,7 @@ fn is_equal(key: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::find;
+    use super::{Refusal, find};
 
     #[test]
     fn an_exact_key_wins_else_the_only_one_in_any_case() {
@@ -44,7 +44,7 @@ mod tests {
             (&["ID", "Id"], "id", Err("the keys \"ID\" and \"Id\" are both equal to \"id\" but for case".to_owned())),
         ] {
             let entries = keys.iter().copied().zip(0..);
-            assert_eq!(find(entries, name).map_err(|refusal| refusal.text()), expected, "{keys:?}");
+            assert_eq!(find(entries, name).map_err(Refusal::text), expected, "{keys:?}");
         }
     }
 }

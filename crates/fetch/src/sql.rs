@@ -42,9 +42,7 @@ fn texts_type(declared: &DeclaredType) -> Option<String> {
                 fields.iter().map(|(name, field)| format!("{} {}", quote(name), inner(field))).collect();
             Some(format!("STRUCT({})", fields.join(", ")))
         }
-        DeclaredType::Map(_) => {
-            declared.map_types().map(|(_, value)| format!("MAP(VARCHAR, {})", inner(&value)))
-        }
+        DeclaredType::Map(_) => declared.map_types().map(|(_, value)| format!("MAP(VARCHAR, {})", inner(&value))),
     }
 }
 
