@@ -197,14 +197,14 @@ impl Server {
 fn body(page: usize, pages: usize) -> Vec<u8> {
     let row = |at: usize| {
         let id = page * ROWS_PER_PAGE + at;
-        let note = if id % 3 == 0 { "\"some text with \\\"quotes\\\"\"" } else { "null" };
+        let note = if id.is_multiple_of(3) { "\"some text with \\\"quotes\\\"\"" } else { "null" };
         format!(
             "{{\"id\": {id}, \"name\": \"name {id}\", \"email\": \"user{at}@example.com\", \"amount\": {}.{:02}, \"qty\": {}, \
              \"active\": {}, \"created_at\": \"2026-01-02T10:00:00Z\", \"country\": \"SE\", \"score\": {}, \"note\": {note}}}",
             id % 1000,
             id % 100,
             id % 100 + 1,
-            id % 2 == 0,
+            id.is_multiple_of(2),
             f64::from(u32::try_from(id % 9973).unwrap()) / 9973.0
         )
     };
