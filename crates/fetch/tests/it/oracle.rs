@@ -126,7 +126,7 @@ fn random_floats() -> Vec<f64> {
         // Halfway between two of single precision, and beside that.
         2 => {
             let single = f32::from_bits(u32::try_from(dice.bits() >> 33).unwrap());
-            let half = (f64::from(single) + f64::from(single.next_up())) / 2.0;
+            let half = f64::midpoint(f64::from(single), f64::from(single.next_up()));
             [half, half.next_up(), half.next_down()][dice.below(3)]
         }
         _ => 10_f64.powi(i32::try_from(dice.below(40)).unwrap() - 20),
