@@ -30,4 +30,4 @@ pub use check::{FoundBadValue, find_bad_value};
 pub use column::Column;
 pub use converter::Converter;
 pub use described::columns_argument;
-pub use sql::select_list;
+pub use sql::{page_query, select_list};
