@@ -7,6 +7,7 @@
 mod first_run;
 mod history;
 mod incremental;
+mod ingest;
 mod measure;
 mod no_op;
 mod scale;
@@ -19,7 +20,7 @@ use measure::Figure;
 
 type Measure = fn(&Path) -> Figure;
 
-const FIGURES: [(&str, Measure); 16] = [
+const FIGURES: [(&str, Measure); 20] = [
     ("first run", first_run::figure),
     ("no-op size", no_op::over_table_size),
     ("no-op models", no_op::over_models),
@@ -36,6 +37,10 @@ const FIGURES: [(&str, Measure); 16] = [
     ("state growth file", state_queue::growth_file),
     ("state growth postgres", state_queue::growth_postgres),
     ("state growth quack", state_queue::growth_quack),
+    ("ingest bare", ingest::against_bare_loop),
+    ("ingest dlt", ingest::against_dlt),
+    ("ingest memory", ingest::memory),
+    ("ingest parallel", ingest::parallel),
 ];
 
 fn main() {

@@ -19,19 +19,36 @@ impl Figure {
     pub fn measure(
         what: &'static str,
         bar: f64,
+        left: impl FnMut(usize) -> Duration,
+        right: impl FnMut(usize) -> Duration,
+    ) -> Self {
+        Self::measure_times(ROUNDS, what, bar, left, right)
+    }
+
+    /// The same in fewer rounds, for what takes long; their number is odd.
+    pub fn measure_times(
+        rounds: usize,
+        what: &'static str,
+        bar: f64,
         mut left: impl FnMut(usize) -> Duration,
         mut right: impl FnMut(usize) -> Duration,
     ) -> Self {
         let (mut lefts, mut rights) = (Vec::new(), Vec::new());
-        for round in 0..ROUNDS {
+        for round in 0..rounds {
             lefts.push(left(round));
             rights.push(right(round));
         }
         lefts.sort();
         rights.sort();
-        let measured = lefts[ROUNDS / 2];
-        let spread = lefts[ROUNDS - 1].checked_sub(lefts[0]).unwrap().as_secs_f64() / measured.as_secs_f64();
-        Self { what, measured, against: rights[ROUNDS / 2], bar, spread }
+        let measured = lefts[rounds / 2];
+        let spread = lefts[rounds - 1].checked_sub(lefts[0]).unwrap().as_secs_f64() / measured.as_secs_f64();
+        Self { what, measured, against: rights[rounds / 2], bar, spread }
+    }
+
+    /// What cannot be measured here: a peer that cannot be installed.
+    pub fn skipped(what: &'static str) -> Self {
+        println!("{what:<58} skipped: the peer cannot be installed");
+        Self { what, measured: Duration::ZERO, against: Duration::from_secs(1), bar: f64::INFINITY, spread: 0.0 }
     }
 
     pub fn ratio(&self) -> f64 {

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::time::Duration;
 
 use engine::{Connection, Database, ExtensionSearch, Pins};
 
@@ -38,9 +39,30 @@ impl Project {
 
     /// `ondatrasql run`, which must succeed.
     pub fn run(&self, binary: &Path) {
-        let status =
-            Command::new(binary).arg("run").current_dir(self.dir.path()).stdout(Stdio::null()).status().unwrap();
-        assert!(status.success());
+        self.run_with(binary, &[]);
+    }
+
+    /// `ondatrasql run` with arguments, which must succeed.
+    pub fn run_with(&self, binary: &Path, args: &[&str]) {
+        let mut run = Command::new(binary);
+        run.arg("run").args(args).current_dir(self.dir.path()).stdout(Stdio::null());
+        assert!(run.status().unwrap().success());
+    }
+
+    /// Runs it, and gives the most memory that it had, in MiB.
+    pub fn run_and_watch_memory(&self, binary: &Path) -> u64 {
+        let mut run =
+            Command::new(binary).arg("run").current_dir(self.dir.path()).stdout(Stdio::null()).spawn().unwrap();
+        let mut peak_kib = 0;
+        while run.try_wait().unwrap().is_none() {
+            let status = fs::read_to_string(format!("/proc/{}/status", run.id())).unwrap_or_default();
+            let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+            let kib = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
+            peak_kib = peak_kib.max(kib.unwrap_or(0));
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(run.wait().unwrap().success());
+        peak_kib / 1024
     }
 
     /// Deletes the lake.

@@ -13,7 +13,7 @@ const SHOWN: usize = 100;
 /// Most bytes of a value that are kept. More than are shown, so that a secret can be found whole before it is cut.
 pub(crate) const KEPT: usize = 8 * 1024;
 
-/// What fails a model unless its column is declared with TRY_CAST.
+/// What fails a model unless its column is declared with `TRY_CAST`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadValue {
     /// The column's name in the target.

@@ -69,8 +69,14 @@ mod tests {
         let mut carriers = Carriers::new();
         for _ in 0..2 {
             carriers.clear();
-            carriers.push_with::<()>(|out| Ok(out.push_str("a\"\n"))).unwrap();
-            assert_eq!(carriers.push_with(|out| Err::<(), _>(out.push_str("half"))), Err(()));
+            let mut push = |text: &str, result: Result<(), ()>| {
+                carriers.push_with(|out| {
+                    out.push_str(text);
+                    result
+                })
+            };
+            assert_eq!(push("a\"\n", Ok(())), Ok(()));
+            assert_eq!(push("half", Err(())), Err(()));
             carriers.push_null();
             carriers.push_with::<()>(|_| Ok(())).unwrap();
             assert_eq!(carriers.iter().collect::<Vec<_>>(), [Some("a\"\n"), None, Some("")]);

@@ -21,7 +21,7 @@ pub struct FoundBadValue {
 }
 
 /// The first value, by page, row and column, that the engine cannot cast; `None` if it can cast all. Columns with
-/// TRY_CAST have no bad values.
+/// `TRY_CAST` have no bad values.
 ///
 /// `table` is the SQL of a relation with the columns `page BIGINT, "row" BIGINT, c VARCHAR[]`. It is read once: in all
 /// pages it takes about as long as the cast itself, so that it is better asked after the cast has failed.

@@ -32,7 +32,7 @@ impl Converter {
     /// Fills `out` with the carriers of a row, in the order of the columns.
     ///
     /// # Errors
-    /// The first value that is not valid for its column, unless the column is declared with TRY_CAST. What only the
+    /// The first value that is not valid for its column, unless the column is declared with `TRY_CAST`. What only the
     /// engine can judge is found by [`crate::find_bad_value`] later.
     pub fn row(&mut self, row: Row<'_>, out: &mut Carriers) -> Result<(), BadValue> {
         out.clear();

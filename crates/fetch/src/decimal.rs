@@ -205,6 +205,20 @@ mod tests {
     }
 
     #[test]
+    fn an_exponent_moves_the_point() {
+        for digits in ["0", "5", "49", "50", "285", "995", "9995", "123456"] {
+            for exponent in 0..9 {
+                let padded = format!("{digits:0>10}");
+                let (whole, fraction) = padded.split_at(padded.len() - exponent);
+                let plain = format!("{whole}.{fraction}");
+                let moved = format!("{digits}00e-{}", exponent + 2);
+                assert_eq!(rounded(&moved, 9, 2), rounded(&plain, 9, 2), "{moved} {plain}");
+                assert_eq!(Decimal::parse(&moved).unwrap().integer(), Decimal::parse(&plain).unwrap().integer());
+            }
+        }
+    }
+
+    #[test]
     fn integers_are_told_from_fractions() {
         for (text, expected) in [
             ("12", Ok((false, Some(12)))),

@@ -58,7 +58,7 @@ impl Integers {
 
     pub(crate) fn write_text(self, text: &str, out: &mut String) -> Written {
         let (is_negative, magnitude) = match other_base(text) {
-            Some(magnitude) => (false, magnitude),
+            Some(Based(magnitude)) => (false, magnitude),
             None => Decimal::parse(text).ok_or_else(|| Refusal::new("it is no integer"))?.integer()?,
         };
         self.write(is_negative, magnitude, out)
@@ -84,8 +84,11 @@ impl Integers {
     }
 }
 
-/// `0x1F`, `0b11`: texts in other bases, as DuckDB reads them; the magnitude is `None` beyond 128 bits.
-fn other_base(text: &str) -> Option<Option<u128>> {
+/// A magnitude; `None` beyond 128 bits.
+struct Based(Option<u128>);
+
+/// `0x1F`, `0b11`: texts in other bases, as DuckDB reads them.
+fn other_base(text: &str) -> Option<Based> {
     let (zero, digits) = text.trim_matches(is_blank).split_at_checked(2)?;
     let radix = match zero {
         "0x" | "0X" => 16,
@@ -97,7 +100,7 @@ fn other_base(text: &str) -> Option<Option<u128>> {
     if digits.is_empty() || !well_placed || !digits.chars().all(is_digit) {
         return None;
     }
-    Some(u128::from_str_radix(&digits.replace('_', ""), radix).ok())
+    Some(Based(u128::from_str_radix(&digits.replace('_', ""), radix).ok()))
 }
 
 #[cfg(test)]

@@ -106,6 +106,13 @@ impl<E: Into<FetchError>> From<E> for Early {
     }
 }
 
+fn early(error: CallError) -> Early {
+    match error {
+        CallError::Aborted => Early::Aborted,
+        CallError::Failed(error) => error.into(),
+    }
+}
+
 struct Fetching<'a> {
     fetch: &'a Fetch<'a>,
     api: FetchApi,
@@ -148,14 +155,14 @@ impl<'a> Fetching<'a> {
 
     /// A job: submitted, waited for, and its result fetched.
     fn job(&mut self) -> Result<Option<String>, Early> {
-        let Some(job_ref) = self.called(self.running.submit(&self.fetch.arguments))? else {
+        let Some(job_ref) = self.running.submit(&self.fetch.arguments).map_err(early)? else {
             return Err(Early::Aborted);
         };
         let started = Instant::now();
         let mut wait = self.api.poll_interval;
         let longest = POLL_MAX.max(self.api.poll_interval);
         loop {
-            if let JobState::Done(result) = self.called(self.running.check(&job_ref))? {
+            if let JobState::Done(result) = self.running.check(&job_ref).map_err(early)? {
                 return self.pages(Some(&result));
             }
             let left = self.api.poll_timeout.saturating_sub(started.elapsed());
@@ -216,8 +223,7 @@ impl<'a> Fetching<'a> {
         };
         match page {
             Ok(page) => Ok(page),
-            Err(PageError::Call(CallError::Aborted)) => Err(Early::Aborted),
-            Err(PageError::Call(CallError::Failed(error))) => Err(error.into()),
+            Err(PageError::Call(error)) => Err(early(error)),
             Err(PageError::Row((row, bad))) => {
                 Err(FetchError::Value { page: number, row, message: bad.message(|text| self.fetch.host.redact(text)) }
                     .into())
@@ -232,13 +238,6 @@ impl<'a> Fetching<'a> {
         }
         self.waiting.clear();
         Ok(())
-    }
-
-    fn called<T>(&self, called: Result<T, CallError>) -> Result<T, Early> {
-        called.map_err(|error| match error {
-            CallError::Aborted => Early::Aborted,
-            CallError::Failed(error) => error.into(),
-        })
     }
 
     fn stopped(&self) -> LibError {

@@ -10,6 +10,9 @@ use crate::clock::{Clock, Day, write_offset};
 use crate::decimal::is_blank;
 use crate::refusal::{Refusal, Written};
 
+/// Most digits of a year that a timestamp can have.
+const LONGEST_YEAR: usize = 6;
+
 /// The types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MomentType {
@@ -53,7 +56,7 @@ impl MomentType {
                 Err(Refusal::new("it is no ISO date or time of this type"))
             }
             _ => {
-                out.push_str(text);
+                out.push_str(text.trim_matches(is_blank));
                 Ok(())
             }
         }
@@ -75,24 +78,29 @@ impl MomentType {
     /// Writes a moment, if it has what the type needs.
     fn write(self, moment: Moment<'_>, out: &mut String) -> Option<()> {
         let Moment { day, clock, offset } = moment;
+        let clock_or_midnight = || clock.or_else(|| day.map(|_| Clock { seconds: 0, fraction: "" }));
         match self {
             Self::Date => {
                 let later = clock.zip(offset).map_or(0, |(clock, offset)| clock.days_after(offset));
                 day?.plus(later).write(out);
             }
-            Self::Time => clock?.minus(offset.unwrap_or(0)).0.write(out),
+            Self::Time => {
+                let (clock, _) = clock_or_midnight()?.minus(offset.unwrap_or(0));
+                let is_next_day = day.is_some() && clock.seconds == 86_400;
+                Clock { seconds: if is_next_day { 0 } else { clock.seconds }, ..clock }.write(out);
+            }
             Self::TimeTz => {
-                clock?.write(out);
+                clock_or_midnight()?.write(out);
                 write_offset(offset.unwrap_or(0), out);
             }
+            // Not left to the engine either: its CAST to TIMESTAMP leaves an offset out (1.5).
             Self::Timestamp | Self::TimestampTz => {
-                day?.write(out);
+                let (clock, later) = clock_or_midnight()?.minus(offset.unwrap_or(0));
+                day?.plus(later).write(out);
                 out.push(' ');
-                clock.unwrap_or(Clock { seconds: 0, fraction: "" }).write(out);
-                match (self, offset) {
-                    (_, Some(offset)) => write_offset(offset, out),
-                    (Self::TimestampTz, None) => out.push_str("+00:00"),
-                    _ => {}
+                clock.write(out);
+                if self == Self::TimestampTz {
+                    out.push_str("+00");
                 }
             }
         }
@@ -161,11 +169,11 @@ impl<'t> Moment<'t> {
     fn parse(text: &'t str) -> Read<'t> {
         let mut reader = Reader { rest: text.trim_matches(is_blank) };
         let day = reader.day();
-        if day.is_some() && !reader.rest.is_empty() && !reader.eat_separator() {
-            return Read::Nothing;
-        }
         if day.is_some() && reader.rest.is_empty() {
             return Read::Moment(Self { day, clock: None, offset: None });
+        }
+        if day.is_some() && !reader.eat_separator() {
+            return Read::Nothing;
         }
         let Some(clock) = reader.clock() else { return Read::Nothing };
         match (reader.offset(), reader.rest) {
@@ -213,7 +221,7 @@ impl<'t> Reader<'t> {
     fn day(&mut self) -> Option<Day> {
         self.attempt(|reader| {
             let is_negative = reader.eat("-");
-            let year: i64 = reader.digits(7)?.parse().ok()?;
+            let year: i64 = reader.digits(LONGEST_YEAR)?.parse().ok()?;
             let sign = reader.rest.get(..1).filter(|sign| "-/\\ ".contains(sign))?;
             reader.eat(sign);
             let month = reader.number(2)?;
@@ -232,7 +240,7 @@ impl<'t> Reader<'t> {
     /// What stands between a date and a time of day.
     fn eat_separator(&mut self) -> bool {
         let has_letter = self.eat("T") || self.eat("t");
-        let rest = self.rest.trim_start_matches(' ');
+        let rest = self.rest.trim_start_matches(is_blank);
         let has_blank = rest.len() < self.rest.len();
         self.rest = rest;
         has_letter || has_blank
@@ -260,7 +268,7 @@ impl<'t> Reader<'t> {
 
     /// `Z`, `UTC`, `GMT`, `+02`, `+0200`, `+02:00`, `+02:00:00`, blanks before it.
     fn offset(&mut self) -> Option<i32> {
-        self.rest = self.rest.trim_start_matches(' ');
+        self.rest = self.rest.trim_start_matches(is_blank);
         if ["Z", "UTC", "GMT"].iter().any(|zero| self.rest.eq_ignore_ascii_case(zero)) {
             self.rest = "";
             return Some(0);

@@ -1,6 +1,6 @@
 //! Values of nested types: the carrier is JSON in which every simple value is the string that carries it.
 //!
-//! With `is_try`, a bad value inside is null at its place, as with DuckDB's TRY_CAST; a bad key spoils the whole map.
+//! With `is_try`, a bad value inside is null at its place, as with DuckDB's `TRY_CAST`; a bad key spoils the whole map.
 
 use std::collections::HashSet;
 
@@ -33,18 +33,16 @@ impl Writer<'_> {
     fn part(&mut self, shape: &Shape, cell: Option<Cell<'_>>) -> Written {
         let kind = cell.map_or(CellKind::Null, Cell::kind);
         let start = self.out.len();
-        let written = match cell.filter(|_| !matches!(kind, CellKind::Null)) {
-            Some(cell) => self.value(shape, cell, &kind),
-            None => {
-                self.out.push_str("null");
-                Ok(())
-            }
-        };
-        if self.is_try && written.is_err() {
-            self.out.truncate(start);
+        let Some(cell) = cell.filter(|_| !matches!(kind, CellKind::Null)) else {
             self.out.push_str("null");
-        } else {
-            written?;
+            return Ok(());
+        };
+        match self.value(shape, cell, &kind) {
+            Err(_) if self.is_try => {
+                self.out.truncate(start);
+                self.out.push_str("null");
+            }
+            written => written?,
         }
         check_length(self.out, self.limit)
     }
@@ -112,12 +110,11 @@ impl Writer<'_> {
         self.out.push('{');
         for (at, (key, value)) in entries.iter().enumerate() {
             let mut text = String::new();
-            match key.kind() {
-                CellKind::Null => return Err(Refusal::new("a key of a map is None")),
-                kind => {
-                    key_scalar.write(*key, &kind, &mut text).map_err(|refusal| refusal.within(|| "[a key]".into()))?
-                }
+            let kind = key.kind();
+            if matches!(kind, CellKind::Null) {
+                return Err(Refusal::new("a key of a map is None"));
             }
+            key_scalar.write(*key, &kind, &mut text).map_err(|refusal| refusal.within(|| "[a key]".into()))?;
             self.comma(at);
             push_string(self.out, &text);
             self.out.push(':');

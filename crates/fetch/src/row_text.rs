@@ -55,7 +55,9 @@ mod tests {
     fn sums_tell_pages_apart_by_their_values_alone() {
         let sum = |page: u64, values: [&str; 2]| {
             let mut sum = Sum::default();
-            values.iter().for_each(|value| sum.add(&format!("[\"{page}\",\"{value}\"]")));
+            for value in values {
+                sum.add(&format!("[\"{page}\",\"{value}\"]"));
+            }
             sum.value()
         };
         assert_eq!(sum(1, ["a", "b"]), sum(2, ["a", "b"]));

@@ -61,23 +61,9 @@ impl Scalar {
             Self::Integer(integers) => integer(integers, kind, out),
             Self::Float | Self::Double => floating(self == Self::Float, kind, out),
             Self::Decimal { width, scale } => decimal(width, scale, kind, out),
-            Self::Moment(moment) => match kind {
-                CellKind::Text(text) => moment.write_text(storable(text)?, out),
-                CellKind::Time(zoned) => {
-                    moment.write_time(zoned, out);
-                    Ok(())
-                }
-                CellKind::Int(_) | CellKind::BigInt(_) | CellKind::Float(_) => {
-                    Err(Refusal::new("a number is no date or time: epochs are not guessed"))
-                }
-                _ => Err(unfit(kind)),
-            },
+            Self::Moment(moment) => instant(moment, kind, out),
             Self::Boolean => boolean(kind, out),
-            Self::Blob => match kind {
-                CellKind::Bytes(bytes) => Ok(blob::write(bytes, out)),
-                CellKind::Text(text) => Ok(blob::write(text.as_bytes(), out)),
-                _ => Err(unfit(kind)),
-            },
+            Self::Blob => bytes(kind, out),
             Self::Bit => bit(kind, out),
             Self::Uuid => text(kind, out),
             Self::Interval => match kind {
@@ -174,12 +160,33 @@ fn decimal(width: u8, scale: u8, kind: &CellKind<'_>, out: &mut String) -> Writt
     let number = match kind {
         CellKind::Int(value) => read(&value.to_string())?,
         CellKind::BigInt(value) => read(&value.to_string())?,
-        CellKind::Float(value) => read(&format!("{:e}", finite(*value)?))?,
+        CellKind::Float(value) => read(&float::shortest(finite(*value)?))?,
         CellKind::Text(text) => read(text)?,
         CellKind::Bool(value) => read(if *value { "1" } else { "0" })?,
         _ => return Err(unfit(kind)),
     };
     number.write_rounded(width, scale, out)
+}
+
+fn instant(moment: MomentType, kind: &CellKind<'_>, out: &mut String) -> Written {
+    match kind {
+        CellKind::Text(text) => moment.write_text(storable(text)?, out)?,
+        CellKind::Time(zoned) => moment.write_time(zoned, out),
+        CellKind::Int(_) | CellKind::BigInt(_) | CellKind::Float(_) => {
+            return Err(Refusal::new("a number is no date or time: epochs are not guessed"));
+        }
+        _ => return Err(unfit(kind)),
+    }
+    Ok(())
+}
+
+fn bytes(kind: &CellKind<'_>, out: &mut String) -> Written {
+    match kind {
+        CellKind::Bytes(bytes) => blob::write(bytes, out),
+        CellKind::Text(text) => blob::write(text.as_bytes(), out),
+        _ => return Err(unfit(kind)),
+    }
+    Ok(())
 }
 
 fn boolean(kind: &CellKind<'_>, out: &mut String) -> Written {

@@ -84,7 +84,7 @@ impl Headers {
 fn describe_body(headers: &mut HeaderMap, place: &Place) -> Result<(), HttpError> {
     let payload = place.payload;
     match &payload.content_type {
-        Some(ContentType::Default(kind)) if !headers.contains_key(CONTENT_TYPE) => {
+        Some(ContentType::Default(kind)) if !kind.is_empty() && !headers.contains_key(CONTENT_TYPE) => {
             headers.insert(CONTENT_TYPE, value("Content-Type", kind)?);
         }
         Some(ContentType::Fixed(kind)) => {

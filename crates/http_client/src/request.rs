@@ -110,7 +110,7 @@ pub enum Body {
     /// Nothing.
     #[default]
     None,
-    /// Bytes, with the content type that is sent unless a header says another.
+    /// Bytes, with the content type that is sent unless a header says another. An empty one is not sent.
     Bytes(Arc<[u8]>, String),
     /// A file and fields as `multipart/form-data` (RFC 7578). The file is read while it is sent.
     Multipart {

@@ -1,16 +1,20 @@
 //! The dict `API` of a lib file (chapter 03 §3.1): what the file declares, known without running it.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
+use starlark_syntax::codemap::Span;
 use types::{Kind, is_identifier};
 
 use crate::auth::Auth;
-use crate::fields::Fields;
-use crate::literal::{Literal, LiteralValue, Problem};
+use crate::fields::{Fields, UnknownKey};
+use crate::literal::{Literal, Problem};
 
 /// Names that the runtime passes to a function by itself (chapter 03 §3.4).
 pub const INJECTED: [&str; 8] =
     ["page", "columns", "target", "is_backfill", "cursor", "initial_value", "last_value", "last_run"];
+/// Names that the runtime passes to `push` (chapter 04 §6.1).
+const PUSH_INJECTED: [&str; 5] = ["rows", "batch_number", "kind", "key_columns", "columns"];
 /// Most bytes of a response, unless the file says otherwise.
 const RESPONSE_BYTES: u64 = 256 << 20;
 
@@ -76,6 +80,8 @@ pub struct FetchApi {
     pub poll_backoff: u32,
     /// Most pages.
     pub max_pages: u64,
+    /// The word `fetch`.
+    pub(crate) span: Span,
     transport: Transport,
 }
 
@@ -96,6 +102,14 @@ pub struct PushApi {
     pub poll_interval: Duration,
     /// Longest time of a job.
     pub poll_timeout: Duration,
+    /// Wait before an event is tried a second time (chapter 04 §6).
+    pub retry_backoff: Duration,
+    /// Failures after which an event is given up; 0 for never.
+    pub max_attempts: u64,
+    /// Whether only the difference of a rebuild is delivered, not all that happened (chapter 04 §4).
+    pub is_net: bool,
+    /// The header that carries a hash of the events.
+    pub idempotency_header: Option<String>,
     transport: Transport,
 }
 
@@ -110,28 +124,18 @@ pub enum BatchMode {
     Async,
 }
 
-/// A key that nobody knows, with the closest that is known.
-#[derive(Debug, Clone)]
-pub(crate) struct UnknownKey {
-    pub path: String,
-    pub closest: Option<&'static str>,
-    pub literal: Literal,
-}
-
 impl Api {
-    /// Reads the literal. Unknown keys are no error.
-    pub(crate) fn read(literal: Literal) -> Result<(Self, Vec<UnknownKey>), Problem> {
-        let span = literal.span;
-        let mut fields = Fields::of(literal, "API")?;
+    /// Reads the literal that the word at `span` is bound to. Unknown keys are no error.
+    pub(crate) fn read(literal: Literal, span: Span) -> Result<(Self, Vec<UnknownKey>), Problem> {
+        let mut fields = Fields::of(literal, "API", span)?;
         let mut unknown = Vec::new();
-        let base_url = fields.take("base_url");
-        let base_url = base_url.map(|literal| base_url_of(&fields, literal)).transpose()?;
+        let base_url = base_url(&mut fields)?;
         let auth = fields.fields("auth")?.map(|fields| Auth::read(fields, &mut unknown)).transpose()?;
-        let max_response_bytes = fields.whole("max_response_bytes", 1)?.unwrap_or(RESPONSE_BYTES);
+        let max_response_bytes = fields.whole("max_response_bytes", 1..=u64::MAX)?.unwrap_or(RESPONSE_BYTES);
         let common = Transport::read(&mut fields, &mut unknown)?;
-        let fetch = fields.fields("fetch")?.map(|fields| FetchApi::read(fields, &mut unknown)).transpose()?;
-        let push = fields.fields("push")?.map(|fields| PushApi::read(fields, &mut unknown)).transpose()?;
-        note_unknown(&fields, &mut unknown);
+        let fetch = fields.section("fetch")?.map(|fields| FetchApi::read(fields, &mut unknown)).transpose()?;
+        let push = fields.section("push")?.map(|fields| PushApi::read(fields, &mut unknown)).transpose()?;
+        fields.note_unknown(&mut unknown);
         if fetch.is_none() && push.is_none() {
             return Err(Problem::new("API must have at least one of \"fetch\" and \"push\"", span));
         }
@@ -151,15 +155,13 @@ impl Api {
 
 impl Transport {
     fn read(fields: &mut Fields, unknown: &mut Vec<UnknownKey>) -> Result<Self, Problem> {
-        let headers = fields.pairs("headers")?.unwrap_or_default();
-        let timeout = fields.seconds("timeout", false)?;
-        let retry = fields.whole("retry", 0)?.map(|retry| u32::try_from(retry).unwrap_or(u32::MAX));
-        let backoff = fields.seconds("backoff", true)?;
-        let rate_limit = match fields.take("rate_limit") {
-            None => None,
-            Some(literal) => Some(RateLimit::read(fields, literal, unknown)?),
-        };
-        Ok(Self { headers, timeout, retry, backoff, rate_limit })
+        Ok(Self {
+            headers: headers(fields)?,
+            timeout: fields.seconds("timeout", false)?,
+            retry: fields.whole("retry", 0..=u32::MAX)?,
+            backoff: fields.seconds("backoff", true)?,
+            rate_limit: fields.fields("rate_limit")?.map(|fields| RateLimit::read(fields, unknown)).transpose()?,
+        })
     }
 
     /// What a direction says goes before what holds for both; headers are merged by name.
@@ -178,15 +180,12 @@ impl Transport {
 }
 
 impl RateLimit {
-    fn read(fields: &Fields, literal: Literal, unknown: &mut Vec<UnknownKey>) -> Result<Self, Problem> {
-        let (path, whole) = (format!("{}[\"rate_limit\"]", fields.path()), literal.clone());
-        let mut fields = Fields::of(literal, &path)?;
-        let requests = fields.whole("requests", 1)?;
-        let per = fields.duration("per")?;
-        note_unknown(&fields, unknown);
+    fn read(mut fields: Fields, unknown: &mut Vec<UnknownKey>) -> Result<Self, Problem> {
+        let (requests, per) = (fields.whole("requests", 1..=u32::MAX)?, fields.duration("per")?);
+        fields.note_unknown(unknown);
         match (requests, per) {
-            (Some(requests), Some(per)) => Ok(Self { requests: u32::try_from(requests).unwrap_or(u32::MAX), per }),
-            _ => Err(Problem::new(format!("{path} needs both \"requests\" and \"per\""), whole.span)),
+            (Some(requests), Some(per)) => Ok(Self { requests, per }),
+            _ => Err(Problem::new(format!("{} needs both \"requests\" and \"per\"", fields.path()), fields.span())),
         }
     }
 }
@@ -194,112 +193,107 @@ impl RateLimit {
 impl FetchApi {
     fn read(mut fields: Fields, unknown: &mut Vec<UnknownKey>) -> Result<Self, Problem> {
         for removed in ["columns", "dynamic_columns"] {
-            if let Some(literal) = fields.take(removed) {
-                return Err(fields.problem(removed, "was removed: the model's SQL names the columns", &literal));
-            }
+            fields.refuse(removed, "was removed: the model's SQL names the columns")?;
         }
         let fetch = Self {
-            args: args(&mut fields)?,
-            page_size: fields.whole("page_size", 0)?.unwrap_or(0),
-            supported_columns: fields.texts("supported_columns")?.map(names),
+            span: fields.span(),
+            args: args(&mut fields, &INJECTED)?,
+            page_size: fields.whole("page_size", 0..=u64::MAX)?.unwrap_or(0),
+            supported_columns: fields.optional_texts("supported_columns")?.map(names),
             supported_kinds: kinds(&mut fields)?,
             is_async: is_async(&mut fields)?,
             poll_interval: fields.duration("poll_interval")?.unwrap_or(Duration::from_secs(5)),
             poll_timeout: fields.duration("poll_timeout")?.unwrap_or(Duration::from_mins(5)),
-            poll_backoff: u32::try_from(fields.whole("poll_backoff", 1)?.unwrap_or(1)).unwrap_or(u32::MAX),
-            max_pages: fields.whole("max_pages", 1)?.unwrap_or(100_000),
+            poll_backoff: fields.whole("poll_backoff", 1..=u32::MAX)?.unwrap_or(1),
+            max_pages: fields.whole("max_pages", 1..=u64::MAX)?.unwrap_or(100_000),
             transport: Transport::read(&mut fields, unknown)?,
         };
-        note_unknown(&fields, unknown);
+        fields.note_unknown(unknown);
         Ok(fetch)
     }
 }
 
 impl PushApi {
     fn read(mut fields: Fields, unknown: &mut Vec<UnknownKey>) -> Result<Self, Problem> {
-        let batch_mode = match fields.take("batch_mode") {
-            None => BatchMode::Sync,
-            Some(literal) => match &literal.value {
-                LiteralValue::Text(mode) if mode == "sync" => BatchMode::Sync,
-                LiteralValue::Text(mode) if mode == "atomic" => BatchMode::Atomic,
-                LiteralValue::Text(mode) if mode == "async" => BatchMode::Async,
-                _ => return Err(fields.problem("batch_mode", "must be \"sync\", \"atomic\" or \"async\"", &literal)),
-            },
-        };
+        let modes = [("sync", BatchMode::Sync), ("atomic", BatchMode::Atomic), ("async", BatchMode::Async)];
+        let injected = [&INJECTED[..], &PUSH_INJECTED].concat();
         let push = Self {
-            args: args(&mut fields)?,
+            args: args(&mut fields, &injected)?,
             supported_kinds: kinds(&mut fields)?,
-            batch_size: fields.whole("batch_size", 1)?.unwrap_or(1),
-            max_concurrent: fields.whole("max_concurrent", 1)?.unwrap_or(1),
-            batch_mode,
+            batch_size: fields.whole("batch_size", 1..=u64::MAX)?.unwrap_or(1),
+            max_concurrent: fields.whole("max_concurrent", 1..=u64::MAX)?.unwrap_or(1),
+            batch_mode: fields.choice("batch_mode", &modes)?.map_or(BatchMode::Sync, |(mode, _)| mode),
             poll_interval: fields.duration("poll_interval")?.unwrap_or(Duration::from_secs(30)),
             poll_timeout: fields.duration("poll_timeout")?.unwrap_or(Duration::from_hours(1)),
+            retry_backoff: fields.seconds("retry_backoff", true)?.unwrap_or(Duration::from_secs(1)),
+            max_attempts: fields.whole("max_attempts", 0..=u64::MAX)?.unwrap_or(0),
+            is_net: fields.choice("changes", &[("raw", false), ("net", true)])?.is_some_and(|(is_net, _)| is_net),
+            idempotency_header: fields.optional_text("idempotency_header")?.map(|(name, _)| name),
             transport: Transport::read(&mut fields, unknown)?,
         };
-        // Of the push chapter: known here so that they are no misspellings.
-        for later in ["retry_backoff", "max_attempts", "changes", "columns", "row_image", "dead_after", "idempotency"] {
-            fields.take(later);
-        }
-        note_unknown(&fields, unknown);
+        fields.note_unknown(unknown);
         Ok(push)
     }
 }
 
-fn base_url_of(fields: &Fields, literal: Literal) -> Result<String, Problem> {
-    match &literal.value {
-        LiteralValue::Text(url) if http_client::Origin::of(url).is_ok() => Ok(url.clone()),
-        _ => Err(fields.problem("base_url", "must be an http or https URL", &literal)),
+fn base_url(fields: &mut Fields) -> Result<Option<String>, Problem> {
+    match fields.optional_text("base_url")? {
+        Some((url, span)) if http_client::Origin::of(&url).is_err() => {
+            Err(fields.problem("base_url", "must be an http or https URL", span))
+        }
+        url => Ok(url.map(|(url, _)| url)),
     }
+}
+
+/// Headers by name: one that differs from another in its case only would be the same one.
+fn headers(fields: &mut Fields) -> Result<Vec<(String, String)>, Problem> {
+    let pairs = fields.pairs("headers")?;
+    let mut names = BTreeSet::new();
+    let header = |(name, value, span): (String, String, Span)| {
+        if names.insert(name.to_lowercase()) {
+            return Ok((name, value));
+        }
+        Err(Problem::new(format!("{} has the header \"{name}\" twice", fields.path_of("headers")), span))
+    };
+    pairs.into_iter().map(header).collect()
 }
 
 fn is_async(fields: &mut Fields) -> Result<bool, Problem> {
     let flag = fields.flag("async")?;
-    let mode = match fields.take("mode") {
-        None => None,
-        Some(literal) => match &literal.value {
-            LiteralValue::Text(mode) if mode == "async" => Some(true),
-            LiteralValue::Text(mode) if mode == "sync" => Some(false),
-            _ => return Err(fields.problem("mode", "must be \"sync\" or \"async\"", &literal)),
-        },
-    };
-    Ok(flag.or(mode).unwrap_or(false))
+    let mode = fields.choice("mode", &[("sync", false), ("async", true)])?;
+    match (flag, mode) {
+        (Some(flag), Some((mode, span))) if flag != mode => {
+            Err(fields.problem("mode", "says something else than \"async\": write one of them", span))
+        }
+        _ => Ok(flag.or(mode.map(|(mode, _)| mode)).unwrap_or(false)),
+    }
 }
 
-fn args(fields: &mut Fields) -> Result<Vec<String>, Problem> {
-    let mut seen: Vec<String> = Vec::new();
-    for (name, literal) in fields.texts("args")?.unwrap_or_default() {
+fn args(fields: &mut Fields, injected: &[&str]) -> Result<Vec<String>, Problem> {
+    let texts = fields.texts("args")?.unwrap_or_default();
+    let mut seen = BTreeSet::new();
+    let arg = |(name, span): (String, Span)| {
         let wrong = match () {
-            () if !is_identifier(&name) => "is no name",
-            () if INJECTED.contains(&name.as_str()) => "is passed by the runtime itself: choose another name",
-            () if seen.contains(&name) => "stands twice",
-            () => {
-                seen.push(name);
-                continue;
-            }
+            () if !is_identifier(&name) => "is no identifier: write letters, digits and `_`",
+            () if injected.contains(&name.as_str()) => "collides with what the runtime itself passes by this name",
+            () if !seen.insert(name.clone()) => "stands twice",
+            () => return Ok(name),
         };
-        return Err(fields.problem("args", &format!("\"{name}\" {wrong}"), &literal));
-    }
-    Ok(seen)
+        Err(Problem::new(format!("{}: \"{name}\" {wrong}", fields.path_of("args")), span))
+    };
+    texts.into_iter().map(arg).collect()
 }
 
 fn kinds(fields: &mut Fields) -> Result<Option<Vec<Kind>>, Problem> {
-    let Some(names) = fields.texts("supported_kinds")? else { return Ok(None) };
-    let kind = |(name, literal): (String, Literal)| {
-        Kind::parse(&name).ok_or_else(|| fields.problem("supported_kinds", &format!("\"{name}\" is no kind"), &literal))
+    let Some(names) = fields.optional_texts("supported_kinds")? else { return Ok(None) };
+    let kind = |(name, span): (String, Span)| {
+        let all = Kind::ALL.map(Kind::as_str).join(", ");
+        let wrong = || format!("{}: \"{name}\" is no kind: there are {all}", fields.path_of("supported_kinds"));
+        Kind::parse(&name).ok_or_else(|| Problem::new(wrong(), span))
     };
     names.into_iter().map(kind).collect::<Result<_, _>>().map(Some)
 }
 
-fn names(texts: Vec<(String, Literal)>) -> Vec<String> {
+fn names(texts: Vec<(String, Span)>) -> Vec<String> {
     texts.into_iter().map(|(text, _)| text).collect()
-}
-
-/// Notes the keys that were not taken.
-pub(crate) fn note_unknown(fields: &Fields, unknown: &mut Vec<UnknownKey>) {
-    let path = fields.path();
-    unknown.extend(fields.unknown().into_iter().map(|(name, literal, closest)| UnknownKey {
-        path: format!("{path}[\"{name}\"]"),
-        closest,
-        literal,
-    }));
 }

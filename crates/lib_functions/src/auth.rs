@@ -1,8 +1,9 @@
 //! The section `auth` (chapter 03 §3.5): where secrets come from and how they are sent.
 
-use crate::api::{UnknownKey, note_unknown};
-use crate::fields::Fields;
-use crate::literal::{Literal, LiteralValue, Problem};
+use starlark_syntax::codemap::Span;
+
+use crate::fields::{Fields, UnknownKey, wrong};
+use crate::literal::{Entry, Literal, LiteralValue, Problem};
 
 /// How requests are authorized.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,75 +74,94 @@ impl std::fmt::Debug for Secret {
 
 impl Auth {
     pub(crate) fn read(mut fields: Fields, unknown: &mut Vec<UnknownKey>) -> Result<Self, Problem> {
-        let account = fields.take("service_account");
-        let scope = fields.text("scope")?.unwrap_or_default();
-        let provider = fields.take("provider");
-        let (user, password) = (fields.take("user"), fields.take("pass"));
-        let key = fields.text("env")?;
-        let (header, parameter) = (fields.text("header")?, fields.text("param")?);
-        let hosts = fields.texts("hosts")?.unwrap_or_default();
-        note_unknown(&fields, unknown);
-        for (host, literal) in &hosts {
-            if http_client::Receiver::parse(host).is_err() {
-                return Err(fields.problem("hosts", &format!("\"{host}\" is no host"), literal));
-            }
-        }
+        let account = secret(&mut fields, "service_account")?;
+        let scope = fields.optional_text("scope")?;
+        let provider = provider(&mut fields)?;
+        let user = secret(&mut fields, "user")?;
+        let password = secret(&mut fields, "pass")?;
+        let key = fields.optional_text("env")?;
+        let key = key.map(|(name, span)| variable(&fields, "env", name, span)).transpose()?;
+        let place = key_place(&mut fields)?;
+        let hosts = hosts(&mut fields)?;
+        fields.note_unknown(unknown);
         let form = match (account, provider, user, password, key) {
-            (Some(account), ..) => {
-                AuthForm::ServiceAccount { file: secret(&fields, "service_account", account)?, scope }
-            }
-            (None, Some(provider), ..) => AuthForm::Provider(provider_name(&fields, &provider)?),
-            (None, None, Some(user), Some(password), _) => {
-                AuthForm::Basic { user: secret(&fields, "user", user)?, password: secret(&fields, "pass", password)? }
-            }
-            (None, None, Some(one), None, _) | (None, None, None, Some(one), _) => {
-                return Err(Problem::new("API[\"auth\"] needs \"user\" and \"pass\" together", one.span));
-            }
-            (None, None, None, None, Some(key)) => AuthForm::Key {
-                key: Secret::Variable(key),
-                place: match (header, parameter) {
-                    (Some(header), _) => KeyPlace::Header(header),
-                    (None, Some(parameter)) => KeyPlace::Parameter(parameter),
-                    (None, None) => KeyPlace::Bearer,
-                },
+            (Some(file), ..) => match scope {
+                Some((scope, _)) => AuthForm::ServiceAccount { file, scope },
+                None => return Err(needs(&fields, "\"scope\" with \"service_account\"")),
             },
+            (None, Some(provider), ..) => AuthForm::Provider(provider),
+            (None, None, Some(user), Some(password), _) => AuthForm::Basic { user, password },
+            (None, None, Some(_), None, _) | (None, None, None, Some(_), _) => {
+                return Err(needs(&fields, "\"user\" and \"pass\" together"));
+            }
+            (None, None, None, None, Some(key)) => AuthForm::Key { key, place },
             (None, None, None, None, None) => {
-                let message =
-                    "API[\"auth\"] needs one of \"env\", \"user\" with \"pass\", \"provider\", \"service_account\"";
-                return Err(Problem::new(message, fields.span()));
+                let forms = "one of \"env\", \"user\" with \"pass\", \"provider\", \"service_account\"";
+                return Err(needs(&fields, forms));
             }
         };
-        Ok(Self { form, hosts: hosts.into_iter().map(|(host, _)| host).collect() })
+        Ok(Self { form, hosts })
     }
+}
+
+fn needs(fields: &Fields, what: &str) -> Problem {
+    Problem::new(format!("{} needs {what}", fields.path()), fields.span())
 }
 
 /// `{"env": "NAME"}`, or the secret itself.
-fn secret(fields: &Fields, name: &str, literal: Literal) -> Result<Secret, Problem> {
-    match &literal.value {
-        LiteralValue::Text(text) => Ok(Secret::Literal(text.clone())),
-        LiteralValue::Dict(entries) => match &entries[..] {
-            [(key, Literal { value: LiteralValue::Text(variable), .. })] if key == "env" => {
-                Ok(Secret::Variable(variable.clone()))
+fn secret(fields: &mut Fields, name: &'static str) -> Result<Option<Secret>, Problem> {
+    let Some(literal) = fields.optional(name) else { return Ok(None) };
+    match literal.value {
+        LiteralValue::Text(text) if text.is_empty() => Err(fields.problem(name, "is empty", literal.span)),
+        LiteralValue::Text(text) => Ok(Some(Secret::Literal(text))),
+        LiteralValue::Dict(ref entries) => match &entries[..] {
+            [Entry { name: key, value: Literal { value: LiteralValue::Text(text), span }, .. }] if key == "env" => {
+                variable(fields, name, text.clone(), *span).map(Some)
             }
-            _ => Err(fields.problem(name, "must be {\"env\": \"NAME\"}", &literal)),
+            _ => Err(fields.problem(name, "must be {\"env\": \"NAME\"}", literal.span)),
         },
-        _ => Err(fields.problem(name, "must be {\"env\": \"NAME\"} or a string", &literal)),
+        _ => Err(wrong(&fields.path_of(name), "{\"env\": \"NAME\"} or string", &literal)),
     }
 }
 
-/// `[a-z0-9][a-z0-9-]*[a-z0-9]`, 2 to 64 characters.
-fn provider_name(fields: &Fields, literal: &Literal) -> Result<String, Problem> {
-    let is_name = |name: &str| {
-        let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-        (2..=64).contains(&name.len())
-            && name.chars().all(|c| inner(c) || c == '-')
-            && name.starts_with(inner)
-            && name.ends_with(inner)
+fn variable(fields: &Fields, key: &str, name: String, span: Span) -> Result<Secret, Problem> {
+    if name.trim().is_empty() {
+        return Err(fields.problem(key, "names no variable", span));
+    }
+    Ok(Secret::Variable(name))
+}
+
+fn key_place(fields: &mut Fields) -> Result<KeyPlace, Problem> {
+    match (fields.optional_text("header")?, fields.optional_text("param")?) {
+        (Some(_), Some((_, span))) => Err(fields.problem("param", "cannot stand beside \"header\"", span)),
+        (Some((header, _)), None) => Ok(KeyPlace::Header(header)),
+        (None, Some((parameter, _))) => Ok(KeyPlace::Parameter(parameter)),
+        (None, None) => Ok(KeyPlace::Bearer),
+    }
+}
+
+fn hosts(fields: &mut Fields) -> Result<Vec<String>, Problem> {
+    let hosts = fields.optional_texts("hosts")?.unwrap_or_default();
+    let host = |(host, span): (String, Span)| match http_client::Receiver::parse(&host) {
+        Ok(_) => Ok(host),
+        Err(_) => Err(Problem::new(format!("{}: \"{host}\" is no host", fields.path_of("hosts")), span)),
     };
-    match &literal.value {
-        LiteralValue::Text(name) if is_name(name) => Ok(name.clone()),
-        _ => {
-            Err(fields.problem("provider", "must be a name of 2 to 64 lower-case letters, digits and dashes", literal))
+    hosts.into_iter().map(host).collect()
+}
+
+/// `[a-z0-9][a-z0-9-]*[a-z0-9]`, 2 to 64 characters.
+fn provider(fields: &mut Fields) -> Result<Option<String>, Problem> {
+    let is_name = |name: &str| {
+        let is_inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+        (2..=64).contains(&name.len())
+            && name.chars().all(|c| is_inner(c) || c == '-')
+            && name.starts_with(is_inner)
+            && name.ends_with(is_inner)
+    };
+    match fields.optional_text("provider")? {
+        Some((name, span)) if !is_name(&name) => {
+            Err(fields.problem("provider", "must be a name of 2 to 64 lower-case letters, digits and dashes", span))
         }
+        provider => Ok(provider.map(|(name, _)| name)),
     }
 }

@@ -2,6 +2,7 @@
 
 use http_client::{HttpError, Stop};
 use starlark::ErrorKind;
+use types::Place;
 
 use crate::host::Host;
 use crate::{Lib, LibError, LibErrorKind};
@@ -60,9 +61,23 @@ pub(crate) fn explain(lib: &Lib, host: &Host, stop: &Stop, function: &str, error
     } else {
         let message = error.without_diagnostic().to_string();
         let message = message.strip_prefix("fail:").unwrap_or(&message).to_owned();
+        let message = match place.as_deref().and_then(|place| callee(error.kind(), &message, place)) {
+            Some(callee) => format!("{callee}: {message}"),
+            None => message,
+        };
         (LibErrorKind::Failed, format!("{name}: {}", message.trim_end()), help(error.kind(), &message))
     };
     CallError::Failed(LibError { kind, message: host.options().redactor.redact(&message), help, place })
+}
+
+/// Which function was called, if the error is about the arguments of that call: the language's own messages do not begin
+/// with its name.
+fn callee<'a>(kind: &ErrorKind, message: &str, place: &'a Place) -> Option<&'a str> {
+    let is_about_call = matches!(kind, ErrorKind::Function(_))
+        || matches!(kind, ErrorKind::Value(_)) && message.starts_with("Type of parameter ");
+    let called = place.source().get(place.span())?.split_once('(')?.0.trim_end();
+    let is_name = !called.is_empty() && called.chars().all(|c| c.is_alphanumeric() || "_.".contains(c));
+    (is_about_call && is_name).then_some(called)
 }
 
 fn help(kind: &ErrorKind, message: &str) -> String {

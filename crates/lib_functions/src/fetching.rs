@@ -127,10 +127,19 @@ impl Running<'_> {
         let place = lib.functions.get(function).map(|signature| Box::new(lib.program.main().place_of(signature.span)));
         CallError::Failed(LibError {
             kind: LibErrorKind::Failed,
-            message: format!("{}.{function}: {what}", lib.name),
-            help: "return {\"rows\": [{…}], \"next\": cursor of the next page}".into(),
+            message: self.redacted(&format!("{}.{function}: {what}", lib.name)),
+            help: help(function).into(),
             place,
         })
+    }
+}
+
+/// What a function has to return.
+fn help(function: &str) -> &'static str {
+    match function {
+        "submit" => "return what check() needs to find the job, as data; None if there is nothing to fetch",
+        "check" => "return None while the job runs, then what fetch_result() needs, as data",
+        _ => "return {\"rows\": [{…}], \"next\": cursor of the next page}",
     }
 }
 
@@ -164,11 +173,11 @@ fn take_page<'v, E>(
     let next = next.transpose().map_err(|error| wrong(format!("'next' cannot be a cursor: {error}")))?;
     let next = next.filter(|next| !matches!(next, HostValue::None) && *next != HostValue::Text(String::new()));
     let known = ["rows", "next", "empty_result"];
-    let unknown = dict.keys().map(|key| key.to_str()).filter(|key| !known.contains(&key.as_str()));
+    let unknown = dict.keys().map(Value::to_str).filter(|key| !known.contains(&key.as_str()));
     Ok(Page {
         rows: count,
         next,
-        empty_result: dict.get_str("empty_result").filter(|value| !value.is_none()).map(|value| value.to_str()),
+        empty_result: dict.get_str("empty_result").filter(|value| !value.is_none()).map(Value::to_str),
         unknown_keys: unknown.collect(),
     })
 }

@@ -2,6 +2,7 @@
 //!
 //! Boundary: knows no engine, no lake and no state; prints nothing and reads no environment variable.
 
+mod adapt;
 mod api;
 mod auth;
 mod authorization;
@@ -15,6 +16,7 @@ mod host;
 mod host_value;
 mod lib_file;
 mod literal;
+mod nesting;
 mod parse;
 mod program;
 mod registry;
@@ -29,6 +31,7 @@ mod status_check;
 mod surroundings;
 #[doc(hidden)]
 pub mod testing;
+mod top_level;
 
 pub use api::{Api, BatchMode, FetchApi, INJECTED, PushApi, RateLimit, Transport};
 pub use auth::{Auth, AuthForm, KeyPlace, Secret};

@@ -1,5 +1,7 @@
 //! Values that stand literally in a file: read off the syntax tree, nothing is executed.
 
+use std::collections::BTreeSet;
+
 use num_bigint::BigInt;
 use starlark_syntax::codemap::Span;
 use starlark_syntax::lexer::TokenInt;
@@ -20,7 +22,16 @@ pub(crate) enum LiteralValue {
     Float(f64),
     Text(String),
     List(Vec<Literal>),
-    Dict(Vec<(String, Literal)>),
+    Dict(Vec<Entry>),
+}
+
+/// A key of a dict with its value.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    pub name: String,
+    /// Of the key.
+    pub span: Span,
+    pub value: Literal,
 }
 
 /// What is wrong at which place of the adapted text.
@@ -99,38 +110,39 @@ fn signed(inner: &AstExpr, path: &str, span: Span, is_negative: bool) -> Result<
     match read(inner, path)?.value {
         LiteralValue::Int(int) => Ok(LiteralValue::Int(if is_negative { -int } else { int })),
         LiteralValue::Float(float) => Ok(LiteralValue::Float(if is_negative { -float } else { float })),
-        _ => Err(not_literal(path, "a sign before something that is no number", span)),
+        _ => Err(not_literal(path, "a sign before what is no number", span)),
     }
 }
 
-fn dict(entries: &[(AstExpr, AstExpr)], path: &str) -> Result<Vec<(String, Literal)>, Problem> {
-    let mut read_entries: Vec<(String, Literal)> = Vec::with_capacity(entries.len());
-    for (key, value) in entries {
-        let LiteralValue::Text(name) = read(key, path)?.value else {
+fn dict(entries: &[(AstExpr, AstExpr)], path: &str) -> Result<Vec<Entry>, Problem> {
+    let mut names = BTreeSet::new();
+    let entry = |(key, value): &(AstExpr, AstExpr)| {
+        let LiteralValue::Text(name) = read(key, &format!("a key of {path}"))?.value else {
             return Err(Problem::new(format!("a key of {path} is not a string"), key.span));
         };
-        if read_entries.iter().any(|(known, _)| *known == name) {
-            return Err(Problem::new(format!("the key \"{name}\" stands twice in {path}"), key.span));
+        if !names.insert(name.clone()) {
+            return Err(Problem::new(format!("{path} has the key \"{name}\" twice"), key.span));
         }
         let value = read(value, &format!("{path}[\"{name}\"]"))?;
-        read_entries.push((name, value));
-    }
-    Ok(read_entries)
+        Ok(Entry { name, span: key.span, value })
+    };
+    entries.iter().map(entry).collect()
 }
 
 fn not_literal(path: &str, what: &str, span: Span) -> Problem {
-    Problem::new(format!("{path} must be written out as it is, not as {what}"), span)
+    Problem::new(format!("{path} must be a literal value, not {what}: it is read, not executed"), span)
 }
 
 fn what(expr: &Expr) -> &'static str {
     match expr {
         Expr::Call(..) => "a call",
-        Expr::Op(..) => "a calculation",
+        Expr::Op(..) | Expr::Not(_) | Expr::BitNot(_) => "a calculation",
         Expr::ListComprehension(..) | Expr::DictComprehension(..) => "a comprehension",
         Expr::FString(_) => "an f-string",
         Expr::Tuple(_) => "a tuple",
         Expr::Lambda(_) => "a lambda",
         Expr::If(_) => "a condition",
+        Expr::Dot(..) | Expr::Index(_) | Expr::Index2(_) | Expr::Slice(..) => "a part of something else",
         _ => "an expression",
     }
 }

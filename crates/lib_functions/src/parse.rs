@@ -1,7 +1,10 @@
 //! From a text to a syntax tree, in the dialect of lib files (chapter 03 §3.2).
 
+use std::sync::Arc;
+
 use starlark::syntax::{AstModule, Dialect, DialectTypes};
 use starlark_syntax::codemap::Span;
+use types::Place;
 
 use crate::LibError;
 use crate::literal::Problem;
@@ -22,33 +25,72 @@ const DIALECT: Dialect = Dialect {
     ..Dialect::Standard
 };
 
+const HELP: &str = "correct what is shown";
+
 /// Parses a lib file.
 pub(crate) fn parse(source: &Source) -> Result<AstModule, LibError> {
-    if let Some(at) = source.stray_while {
-        let place = types::Place::word_at(&source.path, &source.text, at);
-        return Err(LibError::file(
-            format!("{}: `while` stands outside of a function", source.path.display()),
-            "put the loop into a function",
-            Some(place),
-        ));
-    }
     let name = source.path.display().to_string();
+    if let Some(fault) = source.fault {
+        let place = Place::word_at(&source.path, &source.text, fault.at);
+        return Err(LibError::file(format!("{name}: {}", fault.message), fault.help, Some(place)));
+    }
     AstModule::parse(&name, source.adapted.clone(), &DIALECT).map_err(|error| {
-        let place =
-            error.span().map(|span| source.place(span.span.begin().get() as usize, span.span.end().get() as usize));
-        LibError::file(format!("{name}: {}", error.without_diagnostic()), "correct the line that is shown", place)
+        let span = error.span().map(|span| span.span);
+        if let Some(at) = span.and_then(|span| source.unclosed_before(span)) {
+            let message = format!("{name}: `{}` is never closed", &source.text[at..=at]);
+            let place = Place::new(&source.path, Arc::clone(&source.text), at..at + 1);
+            return LibError::file(message, "close the bracket", Some(place));
+        }
+        let message = understandable(&error.without_diagnostic().to_string());
+        LibError::file(format!("{name}: {message}"), HELP, span.map(|span| source.word_of(span)))
     })
+}
+
+/// The parser's message in words that do not speak of parsers and dialects, and know `while`.
+fn understandable(message: &str) -> String {
+    let message = message.strip_prefix("Parse error: ").unwrap_or(message);
+    if message == "cannot use reserved keyword `while`" {
+        return "`while` must begin a line, and `:` end its condition".into();
+    }
+    [
+        (" in this dialect", ""),
+        ("outside `def`", "outside of a function"),
+        ("outside of a `def` function", "outside of a function"),
+        ("outside of a `for` loop", "outside of a loop"),
+    ]
+    .iter()
+    .fold(message.to_owned(), |message, (theirs, ours)| message.replace(theirs, ours))
 }
 
 impl Source {
     /// The place of a span of the syntax tree.
-    pub(crate) fn place_of(&self, span: Span) -> types::Place {
+    pub(crate) fn place_of(&self, span: Span) -> Place {
         self.place(span.begin().get() as usize, span.end().get() as usize)
+    }
+
+    /// The bracket that is not closed, if the parser found nothing wrong before the end of the file.
+    fn unclosed_before(&self, span: Span) -> Option<usize> {
+        self.unclosed.filter(|_| span.begin().get() as usize >= self.adapted.trim_end().len())
+    }
+
+    /// The place of what the parser found fault with: of the first word, if it goes over lines; of the blanks alone, if
+    /// it is a line's end with the indentation behind it.
+    fn word_of(&self, span: Span) -> Place {
+        let place = self.place_of(span);
+        let (found, start) = (&self.text[place.span()], place.span().start);
+        match found.trim().is_empty() {
+            false if found.trim_end().contains('\n') => Place::word_at(&self.path, &self.text, start),
+            true if !found.ends_with('\n') => {
+                let indent = found.rfind('\n').map_or(0, |line| line + 1);
+                Place::new(&self.path, Arc::clone(&self.text), start + indent..place.span().end)
+            }
+            _ => place,
+        }
     }
 
     /// The error for something that is wrong in the syntax tree.
     pub(crate) fn error(&self, problem: &Problem) -> LibError {
         let message = format!("{}: {}", self.path.display(), problem.message);
-        LibError::file(message, "correct the line that is shown", Some(self.place_of(problem.span)))
+        LibError::file(message, HELP, Some(self.place_of(problem.span)))
     }
 }

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use http_client::{RateLimiter, Secrets};
+use http_client::RateLimiter;
 use starlark::environment::{FrozenModule, Globals, Module};
 use starlark::eval::{Evaluator, FileLoader};
 use starlark::values::structs::AllocStruct;
 use starlark::values::{FrozenHeapName, Heap, Value};
 
-use crate::authorization::resolve;
+use crate::authorization::Authorization;
 use crate::builtins::globals;
 use crate::explain::{CallError, explain};
 use crate::host::Host;
@@ -36,7 +36,7 @@ pub struct Running<'a> {
     host: &'a Host,
     module: FrozenModule,
     transport: Transport,
-    secrets: Secrets,
+    authorization: Authorization,
     limiter: Option<Arc<RateLimiter>>,
 }
 
@@ -66,19 +66,19 @@ pub fn with_lib<R: Send>(
     };
     std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().name(lib.name.clone()).stack_size(STACK_BYTES);
-        let thread = builder.spawn_scoped(scope, run).map_err(|error| broken(lib, &error.to_string()))?;
+        let thread = builder.spawn_scoped(scope, run).map_err(|error| broken(lib, host, &error.to_string()))?;
         thread.join().unwrap_or_else(|panic| {
             let text = panic.downcast_ref::<String>().map(String::as_str);
-            Err(broken(lib, text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("it panicked")))
+            Err(broken(lib, host, text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("it panicked")))
         })
     })
 }
 
 /// Our own fault: it fails the model, not the process.
-fn broken(lib: &Lib, cause: &str) -> LibError {
+fn broken(lib: &Lib, host: &Host, cause: &str) -> LibError {
     LibError {
         kind: LibErrorKind::Failed,
-        message: format!("{}: internal error: {cause}", lib.name),
+        message: host.options().redactor.redact(&format!("{}: internal error: {cause}", lib.name)),
         help: "this is a fault of ondatrasql: report it with the lib file".into(),
         place: None,
     }
@@ -86,7 +86,7 @@ fn broken(lib: &Lib, cause: &str) -> LibError {
 
 impl<'a> Running<'a> {
     fn start(lib: &'a Lib, host: &'a Host, direction: Direction) -> Result<Self, LibError> {
-        let secrets = resolve(lib, host)?;
+        let authorization = Authorization::of(lib, host)?;
         let transport = match direction {
             Direction::Fetch => lib.api.fetch_transport(),
             Direction::Push => lib.api.push_transport(),
@@ -94,7 +94,7 @@ impl<'a> Running<'a> {
         // For pushing it bounds the calls of `push`, not the requests in them.
         let limit = transport.rate_limit.filter(|_| direction == Direction::Fetch);
         let limiter = host.limiter(&lib.name, limit);
-        let globals = globals().map_err(|error| broken(lib, &error.to_string()))?;
+        let globals = globals().map_err(|error| broken(lib, host, &error.to_string()))?;
         let mut modules: BTreeMap<String, FrozenModule> = BTreeMap::new();
         let mut running = None;
         for module in lib.program.modules() {
@@ -104,15 +104,15 @@ impl<'a> Running<'a> {
                 .iter()
                 .filter_map(|(text, target)| Some((text.clone(), modules.get(&target.display().to_string())?.clone())));
             let loaded = Loaded(loads.collect());
-            let surroundings = Surroundings::new(lib, host, &transport, &secrets, limiter.as_ref());
+            let surroundings = Surroundings::new(lib, host, &transport, &authorization, limiter.as_ref());
             let frozen = execute(&module.source, &globals, &loaded, &surroundings, host).map_err(|error| {
                 explain(lib, host, &surroundings.stop, "top level", &error).into_lib_error(&lib.name)
             })?;
             modules.insert(path, frozen.clone());
             running = Some(frozen);
         }
-        let module = running.ok_or_else(|| broken(lib, "it has no module"))?;
-        Ok(Self { lib, host, module, transport, secrets, limiter })
+        let module = running.ok_or_else(|| broken(lib, host, "it has no module"))?;
+        Ok(Self { lib, host, module, transport, authorization, limiter })
     }
 
     /// Calls a function with the arguments that it declares, and hands its value to `take`.
@@ -123,7 +123,7 @@ impl<'a> Running<'a> {
         take: impl for<'v> FnOnce(Value<'v>, Heap<'v>) -> T,
     ) -> Result<T, CallError> {
         let surroundings =
-            Surroundings::new(self.lib, self.host, &self.transport, &self.secrets, self.limiter.as_ref());
+            Surroundings::new(self.lib, self.host, &self.transport, &self.authorization, self.limiter.as_ref());
         let accepted = self.lib.functions.get(function);
         let passed = arguments.iter().filter(|(name, _)| accepted.is_none_or(|signature| signature.accepts(name)));
         let called = Module::with_temp_heap(|module| {
@@ -139,6 +139,11 @@ impl<'a> Running<'a> {
             Ok(take(value, heap))
         });
         called.map_err(|error| explain(self.lib, self.host, &surroundings.stop, function, &error))
+    }
+
+    /// A text without secrets.
+    pub(crate) fn redacted(&self, text: &str) -> String {
+        self.host.options().redactor.redact(text)
     }
 
     /// The lib.

@@ -1,7 +1,7 @@
 //! Which parameters a function declares, read off the syntax tree.
 
 use starlark_syntax::codemap::Span;
-use starlark_syntax::syntax::ast::{AstNoPayload, DefP, Parameter};
+use starlark_syntax::syntax::ast::{AstParameter, Parameter};
 
 /// A function of a lib file.
 #[derive(Debug, Clone)]
@@ -26,21 +26,25 @@ pub struct ParameterInfo {
 }
 
 impl Signature {
-    pub(crate) fn of(def: &DefP<AstNoPayload>) -> Self {
-        let mut parameters = Vec::new();
-        let mut takes_any = false;
-        for parameter in &def.params {
-            match &parameter.node {
-                Parameter::Normal(name, _, default) => parameters.push(ParameterInfo {
-                    name: name.node.ident.clone(),
-                    has_default: default.is_some(),
-                    span: parameter.span,
-                }),
-                Parameter::KwArgs(..) => takes_any = true,
-                Parameter::Args(..) | Parameter::NoArgs | Parameter::Slash => {}
+    pub(crate) fn new(name: &str, span: Span, declared: &[AstParameter]) -> Self {
+        let parameter = |parameter: &AstParameter| match &parameter.node {
+            Parameter::Normal(name, _, default) => {
+                Some(ParameterInfo { name: name.node.ident.clone(), has_default: default.is_some(), span: name.span })
             }
+            Parameter::KwArgs(..) | Parameter::Args(..) | Parameter::NoArgs | Parameter::Slash => None,
+        };
+        Self {
+            name: name.to_owned(),
+            parameters: declared.iter().filter_map(parameter).collect(),
+            takes_any: declared.iter().any(|parameter| matches!(parameter.node, Parameter::KwArgs(..))),
+            span,
         }
-        Self { name: def.name.node.ident.clone(), parameters, takes_any, span: def.name.span }
+    }
+
+    /// The function under the name that another file loads it by: errors about it point there.
+    pub(crate) fn loaded_as(&self, name: &str, span: Span) -> Self {
+        let parameters = self.parameters.iter().map(|parameter| ParameterInfo { span, ..parameter.clone() }).collect();
+        Self { name: name.to_owned(), parameters, takes_any: self.takes_any, span }
     }
 
     /// Whether a call may pass this name.

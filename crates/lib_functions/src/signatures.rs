@@ -2,31 +2,30 @@
 
 use std::collections::BTreeMap;
 
-use starlark_syntax::codemap::Span;
-
 use crate::api::{Api, FetchApi, INJECTED};
 use crate::literal::Problem;
-use crate::signature::Signature;
+use crate::signature::{ParameterInfo, Signature};
 
 type Functions = BTreeMap<String, Signature>;
 
 /// An error unless every function that the API needs is there and can be called.
 pub(crate) fn check_signatures(api: &Api, functions: &Functions) -> Result<(), Problem> {
     let Some(fetch) = &api.fetch else { return Ok(()) };
-    if !fetch.is_async {
-        let needed =
-            functions.get("fetch").ok_or_else(|| Problem::new("there is no fetch() for API[\"fetch\"]", start()))?;
-        return check_call(needed, &fetch.args, &INJECTED);
+    if fetch.is_async {
+        return check_async(fetch, functions);
     }
-    if let Some(fetch) = functions.get("fetch") {
-        return Err(Problem::new("async fetch uses submit/check/fetch_result, not fetch", fetch.span));
-    }
-    check_async(fetch, functions)
+    let message = "there is no function fetch(), which API[\"fetch\"] needs";
+    let function = functions.get("fetch").ok_or_else(|| Problem::new(message, fetch.span))?;
+    check_call(function, &fetch.args, &INJECTED)
 }
 
 fn check_async(fetch: &FetchApi, functions: &Functions) -> Result<(), Problem> {
-    let needed =
-        |name: &str| functions.get(name).ok_or_else(|| Problem::new(format!("async fetch requires {name}()"), start()));
+    if let Some(function) = functions.get("fetch") {
+        return Err(Problem::new("async fetch uses submit/check/fetch_result, not fetch", function.span));
+    }
+    let needed = |name: &str| {
+        functions.get(name).ok_or_else(|| Problem::new(format!("async fetch requires {name}()"), fetch.span))
+    };
     let (submit, check, result) = (needed("submit")?, needed("check")?, needed("fetch_result")?);
     let injected: Vec<&str> = INJECTED.into_iter().filter(|name| *name != "page").collect();
     check_call(submit, &fetch.args, &injected)?;
@@ -38,37 +37,28 @@ fn check_async(fetch: &FetchApi, functions: &Functions) -> Result<(), Problem> {
 fn check_call(function: &Signature, args: &[String], injected: &[&str]) -> Result<(), Problem> {
     let name = &function.name;
     if let Some(missing) = args.iter().find(|arg| !function.accepts(arg)) {
-        return Err(Problem::new(
-            format!("{name}() has the missing parameter \"{missing}\", which \"args\" names"),
-            function.span,
-        ));
+        let message = format!("{name}(): missing parameter \"{missing}\", which \"args\" of API names");
+        return Err(Problem::new(message, function.span));
     }
     let is_known = |name: &str| args.iter().any(|arg| arg == name) || injected.contains(&name);
     match function.parameters.iter().find(|parameter| !is_known(&parameter.name)) {
-        Some(unknown) => Err(Problem::new(
-            format!("{name}() has the undeclared parameter \"{}\": add it to \"args\"", unknown.name),
-            unknown.span,
-        )),
+        Some(unknown) => Err(undeclared(function, unknown, "add it to \"args\" of API")),
         None => Ok(()),
     }
 }
 
 /// A function that gets exactly these.
 fn check_accepts(function: &Signature, passed: &[&str]) -> Result<(), Problem> {
-    let name = &function.name;
     if let Some(missing) = passed.iter().find(|passed| !function.accepts(passed)) {
-        return Err(Problem::new(format!("{name}() must accept \"{missing}\""), function.span));
+        return Err(Problem::new(format!("{}() must accept \"{missing}\"", function.name), function.span));
     }
-    let unknown = function.parameters.iter().find(|parameter| !passed.contains(&parameter.name.as_str()));
-    match unknown.filter(|parameter| !parameter.has_default) {
-        Some(unknown) => {
-            let message = format!("{name}() has the undeclared parameter \"{}\", which nobody passes", unknown.name);
-            Err(Problem::new(message, unknown.span))
-        }
+    let is_unknown = |parameter: &&ParameterInfo| !parameter.has_default && !passed.contains(&parameter.name.as_str());
+    match function.parameters.iter().find(is_unknown) {
+        Some(unknown) => Err(undeclared(function, unknown, "nothing passes it")),
         None => Ok(()),
     }
 }
 
-fn start() -> Span {
-    Span::default()
+fn undeclared(function: &Signature, parameter: &ParameterInfo, why: &str) -> Problem {
+    Problem::new(format!("{}(): undeclared parameter \"{}\": {why}", function.name, parameter.name), parameter.span)
 }

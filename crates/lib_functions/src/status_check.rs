@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use starlark::syntax::AstModule;
-use starlark_syntax::syntax::ast::{AssignTarget, AstExpr, AstStmt, Expr, Stmt};
+use starlark_syntax::codemap::Span;
+use starlark_syntax::syntax::ast::{AssignTarget, AstAssignTarget, AstExpr, AstStmt, Expr, Stmt};
 
-use crate::LibError;
 use crate::source::Source;
 
 const FAMILY: [&str; 4] = ["fetch", "submit", "check", "fetch_result"];
@@ -21,95 +21,126 @@ pub struct UncheckedStatus {
 }
 
 /// The functions of a file that fetch without looking at the status; none if a comment allows it.
-pub(crate) fn unchecked_status(module: &AstModule, source: &Source) -> Result<Vec<UncheckedStatus>, LibError> {
-    if is_allowed(module, source)? {
-        return Ok(Vec::new());
+pub(crate) fn unchecked_status(module: &AstModule, source: &Source) -> Vec<UncheckedStatus> {
+    if is_allowed(module) {
+        return Vec::new();
     }
     let mut found = Vec::new();
-    let mut look = |statement: &AstStmt| {
-        let Stmt::Def(def) = &statement.node else { return };
-        if !FAMILY.contains(&def.name.node.ident.as_str()) {
-            return;
+    let mut globals = Aliases::default();
+    globals.collect(module.statement());
+    each(module.statement(), &mut |statement| {
+        let Some((name, span)) = function_of(statement).filter(|(name, _)| FAMILY.contains(name)) else { return };
+        let mut seen = Seen { aliases: globals.clone(), ..Seen::default() };
+        if let Stmt::Def(def) = &statement.node {
+            seen.aliases.collect(&def.body);
         }
-        let mut seen = Seen::default();
-        seen.statement(module.statement(), false);
-        seen.statement(&def.body, true);
+        statement.visit_expr(|expr| seen.expression(expr));
         if seen.requests && !seen.looks {
-            let place = source.place_of(def.name.span);
-            found.push(UncheckedStatus { function: def.name.node.ident.clone(), place });
+            found.push(UncheckedStatus { function: name.to_owned(), place: source.place_of(span) });
         }
-    };
-    each(module.statement(), &mut look);
-    Ok(found)
+    });
+    found
 }
 
-fn each(statement: &AstStmt, look: &mut impl FnMut(&AstStmt)) {
-    match &statement.node {
+/// Looks at each statement of a block.
+fn each<'a>(block: &'a AstStmt, look: &mut impl FnMut(&'a AstStmt)) {
+    match &block.node {
         Stmt::Statements(all) => all.iter().for_each(|statement| each(statement, look)),
-        _ => look(statement),
+        _ => look(block),
     }
 }
 
-/// Whether a comment allows it; an error if it gives no reason.
-fn is_allowed(module: &AstModule, source: &Source) -> Result<bool, LibError> {
-    for span in module.comments() {
-        let text = module.file_span(*span).source_span().trim_start_matches('#').trim_start().to_owned();
-        let Some(rest) = text.strip_prefix(MARKER) else { continue };
-        if rest.trim().is_empty() {
-            let message = format!("{}: `{MARKER}` needs a reason", source.path.display());
-            return Err(LibError::file(message, "write why behind it", Some(source.place_of(*span))));
-        }
-        if rest.starts_with(char::is_whitespace) {
-            return Ok(true);
-        }
+/// The function that a statement defines.
+fn function_of(statement: &AstStmt) -> Option<(&str, Span)> {
+    match &statement.node {
+        Stmt::Def(def) => Some((&def.name.node.ident, def.name.span)),
+        Stmt::Assign(assign) => match (&assign.lhs.node, &assign.rhs.node) {
+            (AssignTarget::Identifier(name), Expr::Lambda(_)) => Some((&name.node.ident, name.span)),
+            _ => None,
+        },
+        _ => None,
     }
-    Ok(false)
 }
 
-/// What was seen in a function.
-#[derive(Default)]
-struct Seen {
-    /// Names that stand for the module `http`.
-    aliases: BTreeSet<String>,
-    requests: bool,
-    looks: bool,
+/// Whether a comment allows it. One that gives no reason does not.
+fn is_allowed(module: &AstModule) -> bool {
+    module.comments().iter().any(|span| {
+        let comment = module.file_span(*span);
+        let text = comment.source_span().trim_start_matches('#').trim();
+        text.strip_prefix(MARKER).is_some_and(|reason| reason.starts_with(char::is_whitespace))
+    })
 }
 
-impl Seen {
-    /// Looks at a statement; outside of the function only for other names of the module.
-    fn statement(&mut self, statement: &AstStmt, is_inside: bool) {
-        if let Stmt::Assign(assign) = &statement.node
-            && let (AssignTarget::Identifier(name), Expr::Identifier(value)) = (&assign.lhs.node, &assign.rhs.node)
-            && self.is_module(&value.node.ident)
-        {
-            self.aliases.insert(name.node.ident.clone());
-        }
+/// Other names of the module `http`, and names of its functions.
+#[derive(Clone, Default)]
+struct Aliases {
+    modules: BTreeSet<String>,
+    functions: BTreeSet<String>,
+}
+
+impl Aliases {
+    /// Adds what the statements of a block bind, but not what functions within it do.
+    fn collect(&mut self, statement: &AstStmt) {
         match &statement.node {
-            Stmt::Statements(all) => all.iter().for_each(|statement| self.statement(statement, is_inside)),
-            _ if is_inside => {
-                statement.visit_expr(|expr| self.expression(expr));
-                statement.visit_stmt(|inner| self.statement(inner, true));
+            Stmt::Assign(assign) => self.assignment(&assign.lhs, &assign.rhs),
+            Stmt::Def(_) => {}
+            _ => statement.visit_stmt(|inner| self.collect(inner)),
+        }
+    }
+
+    fn assignment(&mut self, target: &AstAssignTarget, value: &AstExpr) {
+        match (&target.node, &value.node) {
+            (AssignTarget::Identifier(name), Expr::Identifier(_)) if self.is_module(value) => {
+                self.modules.insert(name.node.ident.clone());
+            }
+            (AssignTarget::Identifier(name), _) if self.is_request(value) => {
+                self.functions.insert(name.node.ident.clone());
+            }
+            (AssignTarget::Tuple(targets), Expr::Tuple(values) | Expr::List(values)) => {
+                targets.iter().zip(values).for_each(|(target, value)| self.assignment(target, value));
             }
             _ => {}
         }
     }
 
+    fn is_module(&self, expr: &AstExpr) -> bool {
+        name_of(expr).is_some_and(|name| name == "http" || self.modules.contains(name))
+    }
+
+    /// Whether it is a function of the module.
+    fn is_request(&self, expr: &AstExpr) -> bool {
+        match &expr.node {
+            Expr::Dot(object, _) => self.is_module(object),
+            _ => name_of(expr).is_some_and(|name| self.functions.contains(name)),
+        }
+    }
+}
+
+fn name_of(expr: &AstExpr) -> Option<&str> {
+    match &expr.node {
+        Expr::Identifier(name) => Some(&name.node.ident),
+        _ => None,
+    }
+}
+
+/// What was seen in a function.
+#[derive(Default)]
+struct Seen {
+    aliases: Aliases,
+    requests: bool,
+    looks: bool,
+}
+
+impl Seen {
     fn expression(&mut self, expr: &AstExpr) {
         match &expr.node {
-            Expr::Dot(_, name) if matches!(name.node.as_str(), "ok" | "status_code") => self.looks = true,
-            Expr::Call(called, _) => match &called.node {
-                Expr::Identifier(name) if matches!(name.node.ident.as_str(), "fail" | "abort") => self.looks = true,
-                Expr::Dot(object, _) => {
-                    self.requests |= matches!(&object.node, Expr::Identifier(name) if self.is_module(&name.node.ident));
-                }
-                _ => {}
-            },
+            Expr::Dot(_, name) => self.looks |= matches!(name.node.as_str(), "ok" | "status_code"),
+            Expr::Call(called, _) => {
+                self.looks |= matches!(name_of(called), Some("fail" | "abort"));
+                self.requests |= self.aliases.is_request(called);
+            }
             _ => {}
         }
         expr.visit_expr(|inner| self.expression(inner));
-    }
-
-    fn is_module(&self, name: &str) -> bool {
-        name == "http" || self.aliases.contains(name)
     }
 }

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use http_client::{RateLimiter, Secrets, Stop};
+use http_client::{RateLimiter, Stop};
 use starlark::any::ProvidesStaticType;
 use starlark::eval::Evaluator;
 
+use crate::authorization::Authorization;
 use crate::host::Host;
 use crate::{Lib, Transport};
 
@@ -17,7 +18,7 @@ pub(crate) struct Surroundings {
     pub base_url: Option<String>,
     pub transport: Transport,
     pub max_response_bytes: u64,
-    pub secrets: Secrets,
+    pub authorization: Authorization,
     pub limiter: Option<Arc<RateLimiter>>,
     /// When the call's time is over.
     pub stop: Stop,
@@ -28,7 +29,7 @@ impl Surroundings {
         lib: &Lib,
         host: &Host,
         transport: &Transport,
-        secrets: &Secrets,
+        authorization: &Authorization,
         limiter: Option<&Arc<RateLimiter>>,
     ) -> Self {
         let (started, time, run) = (Instant::now(), host.options().limits.time, host.stop().clone());
@@ -37,7 +38,7 @@ impl Surroundings {
             base_url: lib.api.base_url.clone(),
             transport: transport.clone(),
             max_response_bytes: lib.api.max_response_bytes,
-            secrets: secrets.clone(),
+            authorization: authorization.clone(),
             limiter: limiter.cloned(),
             stop: Stop::new(move || run.is_requested() || started.elapsed() >= time),
         }

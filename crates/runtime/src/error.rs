@@ -2,7 +2,7 @@
 
 use engine::EngineError;
 use fetch::FetchError;
-use lib_functions::LibError;
+use lib_functions::{LibError, LibErrorKind};
 use materialize::MaterializeError;
 use model::Finding;
 use plan::{Cycle, DecisionError};
@@ -122,6 +122,7 @@ impl RunError {
     pub(crate) fn is_interrupt(&self) -> bool {
         match self {
             Self::Interrupted | Self::Engine(EngineError::Interrupted) => true,
+            Self::Lib(error) | Self::Fetch(FetchError::Lib(error)) => error.kind == LibErrorKind::Stopped,
             Self::Statement { error: MaterializeError::Query(error) | MaterializeError::Write(error), .. } => {
                 *error == EngineError::Interrupted
             }

@@ -52,6 +52,8 @@ pub(crate) struct Executed {
 pub(crate) struct FetchedRows<'a> {
     pub plan: &'a FetchPlan,
     pub staged: &'a Staged,
+    /// Fetches of the target that the state has.
+    pub present: Vec<String>,
     pub redactor: &'a Redactor,
 }
 
@@ -209,7 +211,7 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
     let run = Run { decision: &decision, result: &result, lineage, read_snapshot, rows: written.rows };
     record(session, planned, &commit_info(context, planned, run, steps))?;
     if let Some(fetched) = attempt.fetched {
-        acknowledge(connection, &session.lake, &target.to_string(), fetched.staged)?;
+        acknowledge(connection, &session.lake, &target.to_string(), fetched.staged, &fetched.present)?;
     }
     let warnings = planned.warnings.iter().cloned().chain(source.warning).chain(evolved).chain(written.warnings);
     Ok(Executed { decision, rows: written.rows, warnings: warnings.collect() })

@@ -169,22 +169,17 @@ impl FetchTurns<'_> {
             }
             FetchOutcome::Rows(staged) => staged,
         };
-        let store = &fetches.store;
         if keeps_all(planned, &staged, facts.tables.contains_key(&key)) {
             outcome.warnings.clone_from(&staged.warnings);
-            store.lock().drop_fetch(&staged.lease)?;
+            fetches.store.lock().drop_fetch(&staged.lease)?;
             return Ok(None);
         }
-        let loaded = load_staged(&context.session.connection, store, planned.target(), &staged);
-        let executed = loaded.and_then(|()| {
-            execute(
-                context,
-                planned,
-                task,
-                facts,
-                Some(&FetchedRows { plan, staged: &staged, redactor: self.redactor }),
-            )
+        let executed = fetches.present(planned.target()).and_then(|present| {
+            load_staged(&context.session.connection, &fetches.store, planned.target(), &staged)?;
+            let rows = FetchedRows { plan, staged: &staged, present, redactor: self.redactor };
+            execute(context, planned, task, facts, Some(&rows))
         });
+        let store = &fetches.store;
         let dropped = drop_staged(&context.session.connection, planned.target());
         match executed {
             Ok(mut executed) => {

@@ -66,7 +66,7 @@ impl Lab {
     }
 
     /// Fails unless each expression becomes the text on the right, as a column of the type, or is refused with a
-    /// message that holds the text; and unless TRY_CAST makes NULL of what is refused, and the same of all else.
+    /// message that holds the text; and unless `TRY_CAST` makes NULL of what is refused, and the same of all else.
     #[track_caller]
     pub fn all(&self, sql_type: &str, cases: &[(&str, Result<Option<&str>, &str>)]) {
         let column = column(sql_type);

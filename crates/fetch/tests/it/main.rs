@@ -8,4 +8,5 @@ mod nested;
 mod numbers;
 mod oracle;
 mod rows;
+mod speed;
 mod texts;

@@ -33,9 +33,9 @@ fn lists_are_converted_element_by_element() {
     lab.all("DECIMAL(4,2)[]", &[("[0.285, '1.005', 2]", Ok(Some("[0.29, 1.01, 2.00]")))]);
     lab.all("TIMESTAMP[]", &[("['2026-01-01T10:00:00+02:00']", Ok(Some("['2026-01-01 08:00:00']")))]);
     lab.all("TIMESTAMPTZ[]", &[("['2026-01-01']", Ok(Some("['2026-01-01 00:00:00+00']")))]);
-    lab.all("BLOB[]", &[("[b'\\xff\\x00\\\\', 'é']", Ok(Some("['\\\\xFF\\\\x00\\\\x5C', '\\\\xC3\\\\xA9']")))]);
+    lab.all("BLOB[]", &[("[b'\\xff\\x00\\\\', 'é']", Ok(Some("[\\xFF\\x00\\x5C, \\xC3\\xA9]")))]);
     lab.all("VARCHAR[]", &[("['NULL', '', None, 1.0, [1]]", Ok(Some("['NULL', '', NULL, 1.0, '[1]']")))]);
-    lab.all("JSON[]", &[("['abc', '{\"b\": 1.10}', None, 2]", Ok(Some("['\"abc\"', '{\"b\": 1.10}', NULL, 2]")))]);
+    lab.all("JSON[]", &[("['abc', '{\"b\": 1.10}', None, 2]", Ok(Some("[\"abc\", {\"b\": 1.10}, NULL, 2]")))]);
     lab.all("DOUBLE[]", &[("[float('nan'), 1]", Ok(Some("[nan, 1.0]")))]);
     lab.all("INTEGER[2][]", &[("[[1, 2], None, '[3, 4]']", Ok(Some("[[1, 2], NULL, [3, 4]]")))]);
     lab.all("ENUM('a', 'b')[]", &[("['b', 'a']", Ok(Some("[b, a]")))]);
@@ -90,12 +90,9 @@ fn maps_are_made_of_dicts() {
             ("{'x': []}", Err("it is no integer (at [a key])")),
         ],
     );
-    lab.all("MAP(DATE, INTEGER)", &[("{'2026-01-02': 1}", Ok(Some("{'2026-01-02'=1}"))), ("{'abc': 1}", Err(""))]);
+    lab.all("MAP(DATE, INTEGER)", &[("{'2026-01-02': 1}", Ok(Some("{2026-01-02=1}"))), ("{'abc': 1}", Err(""))]);
     lab.all("MAP(INTEGER[], INTEGER)", &[("{(1,): 1}", Err("keys of a map that are nested"))]);
-    lab.all(
-        "STRUCT(m MAP(VARCHAR, DATE)[])",
-        &[("{'m': [{'a': '2026-01-02'}]}", Ok(Some("{'m': [{a='2026-01-02'}]}")))],
-    );
+    lab.all("STRUCT(m MAP(VARCHAR, DATE)[])", &[("{'m': [{'a': '2026-01-02'}]}", Ok(Some("{'m': [{a=2026-01-02}]}")))]);
 }
 
 #[test]
@@ -103,7 +100,7 @@ fn with_try_cast_a_bad_part_is_null_at_its_place() {
     let lab = Lab::open();
     for (sql_type, expression, expected) in [
         ("INTEGER[]", "[1, 'x', 2.5, 4]", Some("[1, NULL, NULL, 4]")),
-        ("DATE[]", "['2026-01-02', '2026-02-30', 5]", Some("['2026-01-02', NULL, NULL]")),
+        ("DATE[]", "['2026-01-02', '2026-02-30', 5]", Some("[2026-01-02, NULL, NULL]")),
         ("STRUCT(a UUID, b INTEGER)", "{'a': 'x', 'b': 1}", Some("{'a': NULL, 'b': 1}")),
         ("STRUCT(a INTEGER)", "{'A': 1, 'Ａ': 2, 'b': 3}", Some("{'a': 1}")),
         ("STRUCT(zip INTEGER)", "{'Zip': 1, 'ZIP': 2}", Some("{'zip': NULL}")),

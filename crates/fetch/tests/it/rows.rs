@@ -10,7 +10,10 @@ fn named(source: &str, is_try: bool) -> Column {
 }
 
 /// The carriers of each row, or the message of the bad value; and the columns that were never seen.
-fn converted(columns: &[Column], script: &str) -> (Vec<Result<Vec<Option<String>>, String>>, Vec<String>) {
+/// The carriers of each row, or why there are none.
+type Converted = Vec<Result<Vec<Option<String>>, String>>;
+
+fn converted(columns: &[Column], script: &str) -> (Converted, Vec<String>) {
     with_rows(script, |rows| {
         let mut converter = Converter::new(columns.to_vec());
         let mut out = Carriers::new();

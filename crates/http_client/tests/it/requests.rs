@@ -61,6 +61,14 @@ fn headers_are_sent_once_and_replace_the_defaults() {
 }
 
 #[test]
+fn an_empty_content_type_is_not_sent() {
+    let server = Server::answers(vec![Answer::ok("")]);
+    let body = Body::Bytes(b"x".as_slice().into(), String::new());
+    send(&Request { method: Method::Post, body, ..get(&server.url("/")) }).unwrap();
+    assert_eq!(server.only().all("content-type"), Vec::<&str>::new());
+}
+
+#[test]
 fn an_empty_user_agent_is_not_sent() {
     let server = Server::answers(vec![Answer::ok("")]);
     send(&Request { headers: pairs(&[("user-agent", "")]), ..get(&server.url("/")) }).unwrap();

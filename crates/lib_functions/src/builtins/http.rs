@@ -1,8 +1,9 @@
 //! The module `http` (chapter 03 §3.3): requests and their answers.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use http_client::{Body, HttpError, Method, Request, Response, Secrets};
+use http_client::{Body, HttpError, Method, Request, Response};
 use starlark::collections::SmallMap;
 use starlark::environment::GlobalsBuilder;
 use starlark::eval::Evaluator;
@@ -10,11 +11,14 @@ use starlark::values::dict::AllocDict;
 use starlark::values::structs::AllocStruct;
 use starlark::values::{Heap, Value};
 
-use super::http_arguments::{CallAuth, Keywords};
-use super::{arguments, failure, files, json};
+use super::http_arguments::{CallAuth, CallHeader, Keywords};
+use super::{arguments, failure, file_paths, json};
 use crate::authorization::basic;
 use crate::explain::Stopped;
 use crate::surroundings::Surroundings;
+
+const AUTHORIZATION: &str = "Authorization";
+const USER_AGENT: &str = "User-Agent";
 
 /// Adds the module.
 pub(super) fn register(builder: &mut GlobalsBuilder) {
@@ -74,8 +78,10 @@ fn functions(builder: &mut GlobalsBuilder) {
         let function = "http.upload";
         let surroundings = Surroundings::of(eval)?;
         let mut keywords = Keywords::new(function, options, eval.heap());
-        let file = files::existing(function, surroundings, arguments::text(function, "file", file)?)?;
-        let own_name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let path = arguments::text(function, "file", file)?;
+        // Of a link its own name: the other one may be of no meaning to the user.
+        let own_name = Path::new(path).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let file = file_paths::existing(function, surroundings, path)?;
         let body = Body::Multipart {
             fields: keywords.pairs("fields")?.unwrap_or_default(),
             field: keywords.text("field")?.unwrap_or("file").to_owned(),
@@ -109,26 +115,30 @@ fn send<'v>(
     let url = absolute(function, surroundings, arguments::text(function, "url", url)?)?;
     let mut request = Request::new(method, url);
     request.query = keywords.pairs("params")?.unwrap_or_default();
-    request.headers = headers(&transport.headers, keywords.headers()?);
+    let (own_headers, own_auth) = (keywords.headers()?, keywords.auth()?);
+    request.headers = headers(&transport.headers, &own_headers, own_auth.is_some());
     request.body = match body {
         Some(body) => body,
-        None => keywords.body()?,
+        None => untyped(keywords.body()?, &own_headers),
     };
     request.timeout = keywords.seconds("timeout", false)?.or(transport.timeout).unwrap_or(request.timeout);
     request.retry = keywords.retry()?.or(transport.retry).unwrap_or(request.retry);
     request.backoff = keywords.seconds("backoff", true)?.or(transport.backoff).unwrap_or(request.backoff);
     request.max_response_bytes = surroundings.max_response_bytes;
     request.limiter.clone_from(&surroundings.limiter);
-    request.secrets = surroundings.secrets.clone();
-    match keywords.auth()? {
-        None => {}
+    match own_auth {
+        None => {
+            let secrets = surroundings.authorization.secrets(&surroundings.host);
+            request.secrets = secrets.map_err(|error| failure(function, error))?;
+            request.secrets.headers.retain(|(name, _)| !is_dropped(&own_headers, name));
+        }
         Some(CallAuth::Basic(credentials)) => {
             let value = basic(&surroundings.host, &credentials.user, &credentials.password);
-            request.secrets = Secrets { headers: vec![("Authorization".into(), value)], ..Secrets::default() };
+            request.secrets.headers = vec![(AUTHORIZATION.into(), value)];
         }
         Some(CallAuth::Digest(credentials)) => {
             surroundings.host.options().redactor.add_secret(&credentials.password);
-            (request.secrets, request.digest) = (Secrets::default(), Some(credentials));
+            request.digest = Some(credentials);
         }
     }
     request.tls = keywords.tls(surroundings)?.map(Arc::new);
@@ -146,15 +156,31 @@ fn absolute(function: &str, surroundings: &Surroundings, url: &str) -> starlark:
         .ok_or_else(|| failure(function, format_args!("\"{url}\" is relative, and API has no \"base_url\"")))
 }
 
-/// Headers of the API, then those of the call; a call's `None` takes one away.
-fn headers(api: &[(String, String)], call: Vec<(String, Option<String>)>) -> Vec<(String, String)> {
-    let is_named = |name: &str| call.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
-    let mut all: Vec<(String, String)> = api.iter().filter(|(name, _)| !is_named(name)).cloned().collect();
+/// Headers of the API, then those of the call; a call's `None` takes one away. What authorizes the call replaces what
+/// the API says.
+fn headers(api: &[(String, String)], call: &[CallHeader], is_authorized: bool) -> Vec<(String, String)> {
+    let is_replaced = |name: &str| {
+        (is_authorized && name.eq_ignore_ascii_case(AUTHORIZATION))
+            || call.iter().any(|(own, _)| own.eq_ignore_ascii_case(name))
+    };
+    let mut all: Vec<(String, String)> = api.iter().filter(|(name, _)| !is_replaced(name)).cloned().collect();
     // An empty one of this name is not sent.
-    let drops_agent = call.iter().any(|(name, value)| name.eq_ignore_ascii_case("user-agent") && value.is_none());
-    all.extend(drops_agent.then(|| ("User-Agent".to_owned(), String::new())));
-    all.extend(call.into_iter().filter_map(|(name, value)| Some((name, value?))));
+    all.extend(is_dropped(call, USER_AGENT).then(|| (USER_AGENT.to_owned(), String::new())));
+    all.extend(call.iter().filter_map(|(name, value)| Some((name.clone(), value.clone()?))));
     all
+}
+
+/// Whether a call wants to send no header of this name.
+fn is_dropped(call: &[CallHeader], name: &str) -> bool {
+    call.iter().any(|(own, value)| own.eq_ignore_ascii_case(name) && value.is_none())
+}
+
+/// A body without its content type if the call drops that.
+fn untyped(body: Body, call: &[CallHeader]) -> Body {
+    match body {
+        Body::Bytes(bytes, _) if is_dropped(call, "Content-Type") => Body::Bytes(bytes, String::new()),
+        body => body,
+    }
 }
 
 /// The answer as scripts see it.

@@ -13,12 +13,18 @@ use super::{arguments, failure, files};
 use crate::host_value::elements;
 use crate::surroundings::Surroundings;
 
+/// What is longer is as good as endless: a year, in seconds.
+pub(super) const SECONDS_MAX: f64 = 86_400.0 * 365.0;
+
 /// Keyword arguments that are taken one by one.
 pub(super) struct Keywords<'v> {
     function: &'static str,
     values: SmallMap<String, Value<'v>>,
     heap: Heap<'v>,
 }
+
+/// A header of a call; without a value none of this name is sent.
+pub(super) type CallHeader = (String, Option<String>);
 
 /// How a call is authorized, instead of by the API's `auth`.
 pub(super) enum CallAuth {
@@ -69,7 +75,7 @@ impl<'v> Keywords<'v> {
     }
 
     /// Headers of a call: `None` as a value takes a default away.
-    pub(super) fn headers(&mut self) -> starlark::Result<Vec<(String, Option<String>)>> {
+    pub(super) fn headers(&mut self) -> starlark::Result<Vec<CallHeader>> {
         let Some(value) = self.take("headers") else { return Ok(Vec::new()) };
         let dict =
             DictRef::from_value(value).ok_or_else(|| arguments::wrong_type(self.function, "headers", "dict", value))?;
@@ -113,7 +119,8 @@ impl<'v> Keywords<'v> {
     pub(super) fn seconds(&mut self, name: &str, may_be_zero: bool) -> starlark::Result<Option<Duration>> {
         let Some(value) = self.take(name) else { return Ok(None) };
         let seconds = seconds(self.function, name, value)?;
-        let duration = Duration::try_from_secs_f64(seconds).ok().filter(|duration| may_be_zero || !duration.is_zero());
+        let duration = Duration::try_from_secs_f64(seconds.min(SECONDS_MAX)).ok();
+        let duration = duration.filter(|duration| may_be_zero || !duration.is_zero());
         let least = if may_be_zero { "0 or more" } else { "more than 0" };
         duration.map(Some).ok_or_else(|| failure(self.function, format_args!("`{name}` must be {least}")))
     }
@@ -179,10 +186,17 @@ impl<'v> Keywords<'v> {
     }
 }
 
-/// A number of seconds.
+/// A number of seconds, finite.
 pub(super) fn seconds(function: &str, name: &str, value: Value<'_>) -> starlark::Result<f64> {
-    let float = value.downcast_ref::<StarlarkFloat>().map(|float| float.0);
-    float
-        .or_else(|| value.unpack_i32().map(f64::from))
-        .ok_or_else(|| arguments::wrong_type(function, name, "int or float", value))
+    let number = match value.downcast_ref::<StarlarkFloat>() {
+        Some(float) => Some(float.0),
+        None if value.get_type() == "int" => value.to_str().parse().ok(),
+        None => None,
+    };
+    let number = number.ok_or_else(|| arguments::wrong_type(function, name, "int or float", value))?;
+    if number.is_finite() {
+        Ok(number)
+    } else {
+        Err(failure(function, format_args!("`{name}` must be a number of seconds, not {number}")))
+    }
 }

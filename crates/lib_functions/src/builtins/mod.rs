@@ -6,6 +6,7 @@ mod csv_quotes;
 // Here and below: what the language's macros make of values and of modules does not meet these lints.
 #[allow(unsafe_code, clippy::unnecessary_wraps)]
 pub(crate) mod duration;
+mod file_paths;
 mod files;
 mod go_format;
 mod go_layout;

@@ -9,13 +9,11 @@ use starlark::values::none::NoneType;
 use starlark::values::tuple::UnpackTuple;
 use starlark::values::{Heap, Value};
 
+use super::http_arguments::{self, SECONDS_MAX};
 use super::{arguments, failure};
 use crate::explain::{Abort, Stopped};
 use crate::host_value::{HostValue, elements};
 use crate::surroundings::Surroundings;
-
-/// Longest sleep, in seconds.
-const SLEEP_MAX_S: f64 = 86_400.0 * 365.0;
 
 /// Adds the functions.
 pub(super) fn register(builder: &mut GlobalsBuilder) {
@@ -42,12 +40,11 @@ fn functions(builder: &mut GlobalsBuilder) {
 
     /// Waits.
     fn sleep<'v>(s: Value<'v>, eval: &mut Evaluator<'v, '_, '_>) -> starlark::Result<NoneType> {
-        let seconds = super::http_arguments::seconds("sleep", "s", s)?;
-        if !(0.0..=SLEEP_MAX_S).contains(&seconds) {
-            return Err(failure("sleep", "`s` must be 0 or more seconds"));
-        }
+        let seconds = http_arguments::seconds("sleep", "s", s)?.min(SECONDS_MAX);
+        let duration = Duration::try_from_secs_f64(seconds);
+        let duration = duration.map_err(|_| failure("sleep", "`s` must be 0 or more seconds"))?;
         let stop = &Surroundings::of(eval)?.stop;
-        stop.sleep(Duration::from_secs_f64(seconds)).map_err(|_| starlark::Error::new_other(Stopped))?;
+        stop.sleep(duration).map_err(|_| starlark::Error::new_other(Stopped))?;
         Ok(NoneType)
     }
 
@@ -63,9 +60,9 @@ fn functions(builder: &mut GlobalsBuilder) {
 
     /// Values of the lake's rows.
     fn lookup<'v>(
-        table: &str,
-        key: &str,
-        value: &str,
+        table: Value<'v>,
+        key: Value<'v>,
+        value: Value<'v>,
         r#where: Value<'v>,
         eval: &mut Evaluator<'v, '_, '_>,
     ) -> starlark::Result<Value<'v>> {
@@ -78,10 +75,15 @@ fn functions(builder: &mut GlobalsBuilder) {
                 _ => Err(arguments::wrong_type("lookup", "where", "list of str or int", *item)),
             })
             .collect::<Result<_, _>>()?;
+        let text = |name, value| arguments::text("lookup", name, value);
+        let (table, key, value) = (text("table", table)?, text("key", key)?, text("value", value)?);
         let lookup = Surroundings::of(eval)?.host.options().lookup.clone();
         let lookup = lookup.ok_or_else(|| failure("lookup", "there is no lake here"))?;
         let found = lookup.lookup(table, key, value, &keys).map_err(|message| failure("lookup", message))?;
-        let pairs = found.into_iter().map(|(at, value)| Ok((items[at], on_heap(&value, heap)?)));
+        let pairs = found.into_iter().map(|(at, value)| {
+            let item = items.get(at).ok_or_else(|| failure("lookup", "the lake gave a key that was not asked for"))?;
+            Ok((*item, on_heap(&value, heap)?))
+        });
         Ok(heap.alloc(AllocDict(pairs.collect::<starlark::Result<Vec<_>>>()?)))
     }
 }
@@ -90,19 +92,25 @@ fn functions(builder: &mut GlobalsBuilder) {
 fn environment(builder: &mut GlobalsBuilder) {
     /// A variable of the environment or of `.env`.
     fn get<'v>(
-        name: &str,
-        #[starlark(default = "")] default: &str,
+        name: Value<'v>,
+        default: Option<Value<'v>>,
         eval: &mut Evaluator<'v, '_, '_>,
     ) -> starlark::Result<String> {
-        Ok(Surroundings::of(eval)?.host.variable(name).unwrap_or_else(|| default.to_owned()))
+        let name = arguments::text("env.get", "name", name)?;
+        let default = default.map(|default| arguments::text("env.get", "default", default)).transpose()?;
+        Ok(Surroundings::of(eval)?.host.variable(name).unwrap_or_else(|| default.unwrap_or_default().to_owned()))
     }
 
     /// Sets a variable for this command.
-    fn set<'v>(name: &str, value: &str, eval: &mut Evaluator<'v, '_, '_>) -> starlark::Result<NoneType> {
+    fn set<'v>(name: Value<'v>, value: Value<'v>, eval: &mut Evaluator<'v, '_, '_>) -> starlark::Result<NoneType> {
+        let name = arguments::text("env.set", "name", name)?;
+        let value = arguments::text("env.set", "value", value)?;
         if name.is_empty() || name.contains(['=', '\0']) {
             return Err(failure("env.set", "`name` is no name of a variable"));
         }
-        Surroundings::of(eval)?.host.set_variable(name, value);
+        let surroundings = Surroundings::of(eval)?;
+        surroundings.host.set_variable(name, value);
+        surroundings.authorization.keep_secret(&surroundings.host);
         Ok(NoneType)
     }
 }

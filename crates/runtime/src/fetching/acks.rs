@@ -31,19 +31,25 @@ pub(crate) fn acknowledged(
     Ok(acks)
 }
 
-/// Puts the acknowledgment into the transaction that writes the rows. Those of earlier runs go in the same one: their
-/// staged rows are gone since this run began.
+/// Puts the acknowledgment into the transaction that writes the rows. Those of fetches whose staged rows are gone go in
+/// the same one; `present` are the fetches that the state still has.
 pub(crate) fn acknowledge(
     connection: &Connection,
     lake: &str,
     target: &str,
     staged: &Staged,
+    present: &[String],
 ) -> Result<(), EngineError> {
+    let present: Vec<String> = present.iter().chain([&String::new()]).map(|claim| literal(claim)).collect();
     let table = table(lake);
     connection.execute(&format!(
         "CREATE TABLE IF NOT EXISTS {table} (claim_id VARCHAR, target VARCHAR, created_at TIMESTAMPTZ, row_count BIGINT)"
     ))?;
-    connection.execute(&format!("DELETE FROM {table} WHERE lower(target) = {}", literal(&target.to_lowercase())))?;
+    connection.execute(&format!(
+        "DELETE FROM {table} WHERE lower(target) = {} AND claim_id NOT IN ({})",
+        literal(&target.to_lowercase()),
+        present.join(", ")
+    ))?;
     connection.execute(&format!(
         "INSERT INTO {table} VALUES ({}, {}, now(), {})",
         literal(&staged.lease.claim_id),

@@ -167,8 +167,8 @@ fn fingerprint(planned: &PlannedModel, lib: &Lib, arguments: &[(String, HostValu
     for (path, source) in lib.texts() {
         text.push_str(&format!("\0{}\0{source}", path.display()));
     }
-    // The time of the last run changes with every commit, also of runs that wrote nothing.
-    for (name, value) in arguments.iter().filter(|(name, _)| name != "last_run") {
+    // The time of the last commit is one of them: rows from before it are not used after it.
+    for (name, value) in arguments {
         text.push_str(&format!("\0{name}={value:?}"));
     }
     format!("{:016x}{:016x}", fnv1a(text.as_bytes()), fnv1a(text.chars().rev().collect::<String>().as_bytes()))
@@ -205,6 +205,12 @@ impl Job<'_> {
 }
 
 impl Fetches {
+    /// The fetches of a target that the state has.
+    pub(crate) fn present(&self, target: &types::Target) -> Result<Vec<String>, RunError> {
+        let found = self.store.lock().fetches(&target.to_string())?;
+        Ok(found.into_iter().map(|fetch| fetch.claim_id).collect())
+    }
+
     /// What a model's fetch came to, once it is done.
     pub(crate) fn take(&mut self, key: &str) -> Result<FetchOutcome, RunError> {
         if let Some(outcome) = self.results.remove(key) {

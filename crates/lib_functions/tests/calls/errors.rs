@@ -1,0 +1,76 @@
+//! Errors say where they come from.
+
+use lib_functions::LibErrorKind;
+
+use crate::scene::Scene;
+use crate::server::{Answer, Server};
+
+#[test]
+fn a_failed_request_leads_to_the_line_that_made_it() {
+    let server = Server::answers(vec![Answer::new(503, &[], "down")]);
+    let stage = Scene::new("", &format!("url = \"{}\"\nhttp.get(url)", server.url("/"))).stage();
+    let failed = stage.with(|running| {
+        running.fetch(&[], &lib_functions::HostValue::None, 1, |_, row| crate::scene::keep(&row, &mut Vec::new()))
+    });
+    let Err(lib_functions::CallError::Failed(error)) = failed.unwrap().map_err(crate::scene::call_error) else {
+        panic!()
+    };
+    let place = error.place.unwrap();
+    assert_eq!((place.line(), place.column(), error.kind), (5, 5, LibErrorKind::Failed));
+}
+
+#[test]
+fn messages_of_fail_are_joined() {
+    for (call, expected) in [
+        ("fail(\"a\", 1, None)", "x.fetch: a 1 None"),
+        ("fail(\"a\", \"b\", sep=\"\")", "x.fetch: ab"),
+        ("fail(\"fail: twice\")", "x.fetch: fail: twice"),
+        ("fail(\"two\\nlines\")", "x.fetch: two\nlines"),
+    ] {
+        assert_eq!(Scene::new("", call).error(), expected, "{call}");
+    }
+    assert!(Scene::new("", "fail()").error().starts_with("x.fetch:"));
+}
+
+#[test]
+fn values_nested_without_end_are_no_crash() {
+    let nest = "x = []\nfor i in range(5000):\n    x = [x]\n";
+    for last in [
+        "str(x)",
+        "print(x)",
+        "x == x",
+        "json.encode(x)",
+        "http.post(\"http://127.0.0.1:9/\", json=x)",
+        "return {\"rows\": [], \"next\": x}",
+    ] {
+        let got = Scene::new("", &format!("{nest}{last}")).run();
+        // Whatever it is, it is an answer.
+        assert!(got.page.is_ok() || got.kind == Some(LibErrorKind::Failed), "{last}");
+    }
+}
+
+#[test]
+fn a_broken_top_level_is_an_error() {
+    let text = "API = {\"fetch\": {}}\nX = http.get(\"/x\")\n\ndef fetch(page):\n    return {\"rows\": []}\n";
+    let error = Scene::of(text).error();
+    assert!(error.starts_with("x.top level: http.get: \"/x\" is relative"), "{error}");
+}
+
+#[test]
+fn wrong_arguments_are_told_with_the_function() {
+    for (call, expected) in [
+        ("http.put()", "x.fetch: http.put: Missing parameter `url`"),
+        ("http.get(\"http://a/\", {})", "x.fetch: http.get: "),
+        ("json.decode()", "x.fetch: json.decode: "),
+        ("md5()", "x.fetch: md5: "),
+        ("env.get(\"A\", nothing=1)", "x.fetch: env.get: "),
+        ("read_text(\n    \"a\",\n    \"b\",\n)", "x.fetch: read_text: "),
+        ("sleep(1, 2)", "x.fetch: sleep: "),
+        ("print(1, end=\"\")", "x.fetch: print: "),
+        ("fail(\"a\", sep=1)", "x.fetch: fail: Type of parameter `sep`"),
+        ("own = lambda a: a\nown()", "x.fetch: own: Missing parameter `a`"),
+    ] {
+        let error = Scene::new("", call).error();
+        assert!(error.starts_with(expected), "{call}: {error}");
+    }
+}

@@ -1,0 +1,23 @@
+//! Lib functions as a run calls them: real lib files, real requests to a scripted server on the loopback address.
+#![allow(clippy::unwrap_used)]
+
+mod auth_tuple;
+mod authorization;
+mod bodies;
+mod calls;
+mod environment;
+mod errors;
+mod files;
+mod jobs;
+mod lookups;
+mod pages;
+mod receivers;
+mod redirects;
+mod requests;
+mod responses;
+mod retries;
+mod scene;
+mod server;
+mod stopping;
+mod throttling;
+mod tls;
