@@ -24,7 +24,10 @@ fn every_form_of_an_argument_arrives_as_the_text_of_its_value() {
         ("'x', c := 'z'", "\"x\"|\"default\"|\"z\""),
         ("getvariable('since'), getvariable('none'), upper('é')", "\"2026-01-02\"|None|\"É\""),
         ("[1, 2], {'k': 'v'}, MAP {'m': 1}", "\"[1,2]\"|\"{\\\"k\\\":\\\"v\\\"}\"|\"{\\\"m\\\":1}\""),
-        ("DATE '2026-03-01', TIMESTAMP '2026-03-01 10:00:00', 1e3", "\"2026-03-01\"|\"2026-03-01 10:00:00\"|\"1000.0\""),
+        (
+            "DATE '2026-03-01', TIMESTAMP '2026-03-01 10:00:00', 1e3",
+            "\"2026-03-01\"|\"2026-03-01 10:00:00\"|\"1000.0\"",
+        ),
         ("list_transform([1, 2], lambda x: x + 1)", "\"[2,3]\"|\"default\"|\"default\""),
     ];
     for (at, (arguments, _)) in cases.iter().enumerate() {
@@ -32,9 +35,15 @@ fn every_form_of_an_argument_arrives_as_the_text_of_its_value() {
         model(&project, &format!("raw/x{at}"), "table", columns, &format!("api({arguments})"));
     }
     run(&project);
-    let tables: Vec<String> =
-        (0..cases.len()).map(|at| format!("SELECT {at} AS at, a || '|' || b || '|' || c AS t FROM raw.x{at}")).collect();
-    let output = project.run(&["sql", &format!("SELECT t FROM ({}) ORDER BY at", tables.join(" UNION ALL ")), "--format", "json"]);
+    let tables: Vec<String> = (0..cases.len())
+        .map(|at| format!("SELECT {at} AS nr, a || '|' || b || '|' || c AS t FROM raw.x{at}"))
+        .collect();
+    let output = project.run(&[
+        "sql",
+        &format!("SELECT t FROM ({}) ORDER BY nr", tables.join(" UNION ALL ")),
+        "--format",
+        "json",
+    ]);
     let found: Vec<serde_json::Value> = serde_json::from_str(&output.success().stdout).unwrap();
     for ((arguments, expected), found) in cases.iter().zip(&found) {
         assert_eq!(found["t"], *expected, "api({arguments})");
@@ -110,11 +119,11 @@ fn a_time_as_cursor_has_the_text_form_of_the_engine() {
     let asking = r#"
 def fetch(last_value):
     resp = http.get("/x", params = {"since": last_value})
-    return {"rows": [{"at": "2026-01-02T10:00:00"}] if resp.ok else []}
+    return {"rows": [{"seen": "2026-01-02T10:00:00"}] if resp.ok else []}
 "#;
     let api = Api::start(|_| testkit::ApiAnswer::text(200, ""));
     let project = with_lib(&api, "", asking);
-    model(&project, "raw/x", "append\n-- @incremental: at", "at::TIMESTAMP AS at", "api()");
+    model(&project, "raw/x", "append\n-- @incremental: seen", "seen::TIMESTAMP AS seen", "api()");
     run(&project);
     run(&project);
     let since: Vec<String> = api.requests().iter().map(|request| request.parameter("since").unwrap()).collect();

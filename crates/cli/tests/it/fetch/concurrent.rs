@@ -74,7 +74,8 @@ fn eight_at_a_time_are_faster_than_one() {
 #[test]
 fn a_rate_limit_is_shared_by_all_models_of_a_lib() {
     let (project, items) = (project(), Items::start(&[(1, 1, "a"), (2, 1, "b"), (3, 1, "c")]));
-    let lib = super::lib(&items.api, "\"page_size\": 1, \"rate_limit\": {\"requests\": 3, \"per\": \"1s\"}", super::ITEMS);
+    let lib =
+        super::lib(&items.api, "\"page_size\": 1, \"rate_limit\": {\"requests\": 3, \"per\": \"1s\"}", super::ITEMS);
     project.write("lib/items.star", &lib);
     for at in 0..4 {
         model(&project, &format!("raw/x{at}"), "table", COLUMNS, "items()");

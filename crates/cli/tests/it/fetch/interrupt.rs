@@ -22,8 +22,7 @@ fn interrupt(functions: &str, signal: &str, single: bool) {
     model(&project, "raw/x", "append", "a::INTEGER AS a", "api()");
     project.model("raw/y", "SELECT 1 AS a");
     let arguments: &[&str] = if single { &["run", "raw.x"] } else { &["run"] };
-    let child =
-        project.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let child = project.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     api.wait_for(|request| page_number(request) == 2 || functions.contains("sleep") || functions.contains("while"));
     std::thread::sleep(Duration::from_millis(100));
     let asked = Instant::now();

@@ -1,7 +1,7 @@
 //! What each kind makes of fetched rows, run after run.
 
 use serde_json::json;
-use testkit::{Api, ApiAnswer, Project};
+use testkit::{Api, ApiAnswer, Lake, Project};
 
 use super::{COLUMNS, Items, PAGES, model, page, page_number, run, staged, with_lib};
 use crate::project;
@@ -161,6 +161,21 @@ fn columns_change_also_where_an_empty_fetch_keeps_the_rows() {
         let output = run(&project);
         assert!(output.contains("incremental, 0 rows"), "the definition is the committed one: {output}");
     }
+}
+
+/// A table that another tool changed is written as a whole, or not at all if that lost rows.
+#[test]
+fn a_key_that_another_tool_retyped_is_mended_without_loss_or_an_error() {
+    let (project, items) = first_run(MERGE);
+    let lake = Lake::open(&project);
+    lake.execute("ALTER TABLE raw.x ALTER id TYPE VARCHAR");
+    items.set(&[(1, 1, "a")]);
+    let output = project.run(&["run", "raw.x"]).failure(1);
+    assert!(output.stderr.contains("2 rows would be dropped by a rebuild"), "{}", output.stderr);
+    items.set(&FIRST);
+    let output = run(&project);
+    assert!(output.contains("[OK] raw.x (merge, backfill, 3 rows"), "{output}");
+    assert_eq!(rows(&project), "1,1,a\n2,1,b\n3,2,c\n");
 }
 
 /// An API of five pages, of which one has trouble as long as the file is there.

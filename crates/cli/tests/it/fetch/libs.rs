@@ -9,7 +9,10 @@ use crate::project;
 fn a_broken_lib_stops_the_whole_run_before_any_request_or_write() {
     let (project, items) = (project(), Items::start(&[(1, 1, "a")]));
     items.lib(&project, 10);
-    project.write("lib/broken.star", "BASE = \"http://x\"\nAPI = {\"base_url\": BASE, \"fetch\": {}}\ndef fetch():\n    pass\n");
+    project.write(
+        "lib/broken.star",
+        "BASE = \"http://x\"\nAPI = {\"base_url\": BASE, \"fetch\": {}}\ndef fetch():\n    pass\n",
+    );
     model(&project, "raw/good", "table", COLUMNS, "items()");
     model(&project, "raw/bad", "table", "a::INTEGER AS a", "broken()");
     project.model("raw/plain", "SELECT 1 AS a");
@@ -96,7 +99,8 @@ fn requests_whose_status_nobody_looks_at_give_a_warning() {
 fn an_unset_secret_is_an_error_before_any_request() {
     let items = Items::start(&[(1, 1, "a")]);
     let project = project();
-    let lib = super::lib(&items.api, "", super::ITEMS).replace("\"fetch\"", "\"auth\": {\"env\": \"NO_SUCH_KEY\"}, \"fetch\"");
+    let lib = super::lib(&items.api, "", super::ITEMS)
+        .replace("\"fetch\"", "\"auth\": {\"env\": \"NO_SUCH_KEY\"}, \"fetch\"");
     project.write("lib/items.star", &lib);
     model(&project, "raw/x", "table", COLUMNS, "items()");
     let text = project.run(&["run"]).failure(1).stderr;

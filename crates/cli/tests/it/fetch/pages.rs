@@ -22,8 +22,7 @@ fn pages_end_only_with_a_missing_none_or_empty_next() {
         model(&project, "raw/x", "table", "n::INTEGER AS n", "api()");
         run(&project);
         assert_eq!(project.rows("SELECT count(*), max(n) FROM raw.x"), "6,5\n");
-        let cursors: Vec<String> =
-            api.requests().iter().map(|request| request.parameter("cursor").unwrap()).collect();
+        let cursors: Vec<String> = api.requests().iter().map(|request| request.parameter("cursor").unwrap()).collect();
         assert_eq!(cursors, ["None", "0", "False", "{}", "[]", "\"a\""]);
     }
 }
@@ -88,6 +87,6 @@ fn rows_keep_their_order_over_pages_and_batches() {
     let project = with_lib(&api, "", PAGES);
     model(&project, "raw/x", "table", "n::INTEGER AS n", "api()");
     run(&project);
-    let ordered = "SELECT count(*), bool_and(n = at - 1) FROM (SELECT n, row_number() OVER () AS at FROM raw.x)";
+    let ordered = "SELECT count(*), bool_and(n = nr - 1) FROM (SELECT n, row_number() OVER () AS nr FROM raw.x)";
     assert_eq!(project.rows(ordered), "15000,true\n");
 }

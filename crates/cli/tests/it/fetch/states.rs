@@ -53,7 +53,12 @@ fn a_state_that_cannot_be_used_stops_the_run_before_any_request() {
     let other = format!("ONDATRA_STATE_KEY={}\n", testkit::STATE_KEY.replace("AAEC", "BAEC"));
     let cases: [(&str, &str, Option<&str>, &str); 3] = [
         ("config/state.sql", "", None, "CONFIG-005"),
-        ("config/state.sql", "ATTACH '/no/such/folder/s.duckdb' AS state (ENCRYPTION_KEY '${ONDATRA_STATE_KEY}');", Some(""), "STATE-"),
+        (
+            "config/state.sql",
+            "ATTACH '/no/such/folder/s.duckdb' AS state (ENCRYPTION_KEY '${ONDATRA_STATE_KEY}');",
+            Some(""),
+            "STATE-",
+        ),
         (".env", &other, Some(""), "STATE-003"),
     ];
     for (path, text, keep, code) in cases {
