@@ -1,5 +1,7 @@
 //! How a fetch fails.
 
+use std::time::Duration;
+
 use lib_functions::LibError;
 use state::StateError;
 use types::{Code, Diagnose, Place};
@@ -32,12 +34,12 @@ pub enum FetchError {
         message: String,
     },
     /// A job did not end in time.
-    #[error("{lib}: the job timed out after {seconds} s (poll_timeout)")]
+    #[error("{lib}: the job timed out after {after:?} (poll_timeout)")]
     TimedOut {
         /// The lib function.
         lib: String,
         /// How long it was waited for.
-        seconds: u64,
+        after: Duration,
     },
 }
 

@@ -8,8 +8,8 @@ use lib_functions::{
 };
 use state::{FetchLease, SharedStore};
 
-use crate::guard::Guard;
-use crate::row_text::{self, Sum};
+use crate::guard::{Guard, Sum};
+use crate::row_text;
 use crate::{BadValue, Carriers, Column, Converter, FetchError};
 
 /// Rows that are staged at once.
@@ -167,8 +167,8 @@ impl<'a> Fetching<'a> {
             }
             let left = self.api.poll_timeout.saturating_sub(started.elapsed());
             if left.is_zero() {
-                let (lib, seconds) = (self.fetch.lib.name.clone(), self.api.poll_timeout.as_secs());
-                return Err(FetchError::TimedOut { lib, seconds }.into());
+                let (lib, after) = (self.fetch.lib.name.clone(), self.api.poll_timeout);
+                return Err(FetchError::TimedOut { lib, after }.into());
             }
             self.fetch.stop.sleep(wait.min(left)).map_err(|_| self.stopped())?;
             wait = wait.saturating_mul(self.api.poll_backoff).min(longest);
@@ -179,8 +179,8 @@ impl<'a> Fetching<'a> {
     fn pages(&mut self, result_ref: Option<&HostValue>) -> Result<Option<String>, Early> {
         let mut cursor = HostValue::None;
         for number in 1..=self.api.max_pages {
-            let mut sum = Sum::default();
-            let page = self.page(result_ref, &cursor, number, &mut sum)?;
+            let mut sum = self.guard.begin(&cursor);
+            let page = self.page(result_ref, &cursor, number, sum.as_mut())?;
             for key in page.unknown_keys {
                 if !self.unknown_keys.contains(&key) {
                     self.unknown_keys.push(key);
@@ -190,7 +190,7 @@ impl<'a> Fetching<'a> {
                 self.stage()?;
             }
             let Some(next) = page.next else { return Ok(page.empty_result) };
-            if !self.guard.advances(&next, page.rows, sum.value()) {
+            if !self.guard.advances(&next, page.rows, sum) {
                 let message =
                     format!("pagination does not advance: page {number} gave the same cursor and nothing new");
                 return Err(self.endless(message).into());
@@ -206,15 +206,16 @@ impl<'a> Fetching<'a> {
         result_ref: Option<&HostValue>,
         cursor: &HostValue,
         number: u64,
-        sum: &mut Sum,
+        mut sum: Option<&mut Sum>,
     ) -> Result<Page, Early> {
         let (converter, waiting) = (&mut self.converter, &mut self.waiting);
         let mut carriers = Carriers::new();
         let take = |row_number: u64, row: Row<'_>| -> Result<(), (u64, BadValue)> {
             converter.row(row, &mut carriers).map_err(|bad| (row_number, bad))?;
-            let text = row_text::row(number, &carriers);
-            sum.add(&text);
-            waiting.push(text);
+            waiting.push(row_text::row(number, &carriers));
+            if let Some(sum) = &mut sum {
+                sum.add(row);
+            }
             Ok(())
         };
         let page = match result_ref {

@@ -30,37 +30,3 @@ pub fn placed_rows(column: &str, table: &str) -> String {
         list_of(column)
     )
 }
-
-/// A sum over the rows of a page: two pages with the same one hold the same rows.
-#[derive(Default)]
-pub(crate) struct Sum(u64);
-
-impl Sum {
-    pub(crate) fn add(&mut self, row: &str) {
-        // The page's number is no part of what the page holds.
-        let values = row.split_once(',').map_or("", |(_, values)| values);
-        self.0 = types::fnv1a(values.as_bytes()).wrapping_add(self.0.wrapping_mul(0x0100_0000_01b3));
-    }
-
-    pub(crate) fn value(&self) -> u64 {
-        self.0
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Sum;
-
-    #[test]
-    fn sums_tell_pages_apart_by_their_values_alone() {
-        let sum = |page: u64, values: [&str; 2]| {
-            let mut sum = Sum::default();
-            for value in values {
-                sum.add(&format!("[\"{page}\",\"{value}\"]"));
-            }
-            sum.value()
-        };
-        assert_eq!(sum(1, ["a", "b"]), sum(2, ["a", "b"]));
-        assert_ne!(sum(1, ["a", "b"]), sum(1, ["b", "a"]));
-    }
-}

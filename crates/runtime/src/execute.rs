@@ -13,7 +13,7 @@ use query::Functions;
 use types::{Code, Decision, Kind, Reason, RunType};
 
 use crate::cursor::{CursorScope, has_column, set_cursor};
-use crate::fetching::{FetchPlan, acknowledge, fetch_source, value_error};
+use crate::fetching::{FetchPlan, acknowledge, fetch_source, kept_source, value_error};
 use crate::functions::KnownFunctions;
 use crate::git::GitInfo;
 use crate::known::Known;
@@ -55,6 +55,8 @@ pub(crate) struct FetchedRows<'a> {
     /// Fetches of the target that the state has.
     pub present: Vec<String>,
     pub redactor: &'a Redactor,
+    /// The fetch was empty and does not delete: the rows of the table stay, in the model's columns.
+    pub keeps: bool,
 }
 
 /// Runs a model and commits it, or leaves no trace of it.
@@ -89,13 +91,31 @@ pub(crate) fn execute(
             }
             Err(Failure::Conflict(message)) => return Err(RunError::Conflict { attempts: attempt, message }),
             Err(Failure::Delta(why)) => fallback = Some(why),
-            Err(Failure::Final(error)) => return Err(error),
+            Err(Failure::Final(error)) => return Err(explained(context, planned, fetched, error)),
             Ok(mut executed) => {
                 // The commit stands, whatever becomes of a temporary table.
                 executed.warnings.extend(dropped.err().map(|error| error.cleaned()));
                 return Ok(executed);
             }
         }
+    }
+}
+
+/// The value that a query over fetched rows failed at. It is looked for here, as a transaction that failed answers
+/// nothing more.
+fn explained(
+    context: &RunContext<'_>,
+    planned: &PlannedModel,
+    fetched: Option<&FetchedRows<'_>>,
+    error: RunError,
+) -> RunError {
+    match (&error, fetched) {
+        (RunError::Statement { error: MaterializeError::Query(cause), .. }, Some(fetched))
+            if cause.is_statement_fault() =>
+        {
+            value_error(context.session, fetched.redactor, planned.target(), fetched.plan).unwrap_or(error)
+        }
+        _ => error,
     }
 }
 
@@ -172,12 +192,12 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
     let failed =
         |error| cursor_error(planned, &error).unwrap_or_else(|| statement_error(planned, error, source.own_text));
     let result = build_result(connection, target, &source.sql, source.rows).map_err(|error| match attempt.fetched {
-        Some(fetched) => {
-            value_error(session, fetched.redactor, target, fetched.plan).unwrap_or_else(|| failed(error)).into()
-        }
+        Some(_) => failed(error).into(),
         None => refused(&source, error, failed),
     })?;
-    if let (Kind::Merge, true, Some(key)) = (model.kind, source.partial && result.rows > 0, &model.unique_key) {
+    // What was fetched cannot be asked for the whole of it; in itself it is checked when it is written.
+    let is_delta = source.partial && attempt.fetched.is_none() && result.rows > 0;
+    if let (Kind::Merge, true, Some(key)) = (model.kind, is_delta, &model.unique_key) {
         check_unique_in_query(connection, &result, &key.value, model.sql()).map_err(failed)?;
     }
     source.temp.iter().try_for_each(|names| names.drop(connection))?;
@@ -220,8 +240,14 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
 /// The text to run: after a delta failed, the model's own.
 fn source(known: &Known<'_>, planned: &PlannedModel, attempt: &Attempt<'_>, until: i64) -> Result<Source, Failure> {
     let read = attempt.task.read;
-    if let Some(fetched) = attempt.fetched {
-        return Ok(fetch_source(planned.target(), fetched.plan, planned.model.kind, attempt.task));
+    match attempt.fetched {
+        Some(fetched) if fetched.keeps => return Ok(kept_source(known, planned, fetched.plan, attempt.task)?),
+        Some(fetched) => {
+            let source = fetch_source(planned.target(), fetched.plan, planned.model.kind, attempt.task);
+            // The table has to be written as a whole: with these rows, if that loses none.
+            return Ok(Source { partial: source.partial && attempt.fallback.is_none(), ..source });
+        }
+        None => {}
     }
     if let Some(fallback) = attempt.fallback {
         return Ok(Source::after(fallback, planned, read));

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use engine::{EngineOptions, LakeFacts};
 use fetch::Staged;
 use jiff::Timestamp;
+use materialize::MaterializeError;
 use model::Model;
 use plan::Cycle;
 use project::{Environment, Redactor, check_state_key, find_model_files, read_config};
@@ -169,14 +170,15 @@ impl FetchTurns<'_> {
             }
             FetchOutcome::Rows(staged) => staged,
         };
-        if keeps_all(planned, &staged, facts.tables.contains_key(&key)) {
+        let keeps = keeps_all(planned, &staged, facts.tables.contains_key(&key));
+        if keeps && !may_change_columns(task) {
             outcome.warnings.clone_from(&staged.warnings);
             fetches.store.lock().drop_fetch(&staged.lease)?;
             return Ok(None);
         }
         let executed = fetches.present(planned.target()).and_then(|present| {
             load_staged(&context.session.connection, &fetches.store, planned.target(), &staged)?;
-            let rows = FetchedRows { plan, staged: &staged, present, redactor: self.redactor };
+            let rows = FetchedRows { plan, staged: &staged, present, redactor: self.redactor, keeps };
             execute(context, planned, task, facts, Some(&rows))
         });
         let store = &fetches.store;
@@ -207,9 +209,22 @@ fn keeps_all(planned: &PlannedModel, staged: &Staged, table_exists: bool) -> boo
     by_presence && table_exists && staged.rows == 0 && staged.empty_result.as_deref() != Some("delete_missing")
 }
 
-/// Whether the fault is in the rows or in the model, so that the same rows fail again.
+/// Whether the model may have other columns than its table. A rebuild that was asked for is none without rows.
+fn may_change_columns(task: &Task) -> bool {
+    task.decision.run_type == RunType::Backfill && task.decision.reason != Reason::FullRefresh
+}
+
+/// Whether the fault is in the rows or in the model, so that the same rows fail again; not in the disk, the memory or
+/// another writer, nor was it the user who ended it.
 fn is_of_rows(error: &RunError) -> bool {
-    matches!(error, RunError::Fetch(_) | RunError::Statement { .. } | RunError::Refused { .. })
+    match error {
+        RunError::Fetch(_) | RunError::Refused { .. } => true,
+        RunError::Statement { error: MaterializeError::Query(error) | MaterializeError::Write(error), .. } => {
+            error.is_statement_fault()
+        }
+        RunError::Statement { .. } => true,
+        _ => false,
+    }
 }
 
 /// The state of a run between models.

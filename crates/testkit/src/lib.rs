@@ -4,6 +4,7 @@
 // A fixture that cannot be made is a failed test, so these functions panic.
 #![allow(clippy::missing_panics_doc, clippy::unwrap_used)]
 
+mod api;
 mod changes;
 mod lake;
 mod output;
@@ -12,6 +13,7 @@ mod project;
 mod random;
 mod states;
 
+pub use api::{Api, ApiAnswer, ApiRequest};
 pub use changes::Changes;
 pub use lake::{Lake, open_lake};
 pub use output::{Output, normalize};

@@ -7,6 +7,7 @@ mod bad_projects;
 mod config;
 mod crash;
 mod deltas;
+mod fetch;
 mod hard_deltas;
 mod init;
 mod interrupt;
