@@ -55,7 +55,7 @@ pub(crate) enum Command {
     ///   ondatrasql run staging.orders
     ///   ondatrasql run models/staging/orders.sql
     #[command(
-        override_usage = "ondatrasql run [<model>] [--full-refresh [--yes] | --keep] [--state-wait <duration>]",
+        override_usage = "ondatrasql run [<model>] [--full-refresh [--yes] | --keep] [--jobs N] [--state-wait <duration>]",
         verbatim_doc_comment
     )]
     Run(RunArgs),

@@ -18,6 +18,13 @@ use ui::Ui;
 const STACK_BYTES: usize = 512 << 20;
 
 fn main() -> ExitCode {
+    let print = std::panic::take_hook();
+    // What panics elsewhere is an error of a model: it is told there, without secrets.
+    std::panic::set_hook(Box::new(move |info| {
+        if std::thread::current().name() == Some("main") {
+            print(info);
+        }
+    }));
     let work = std::thread::Builder::new().name("main".into()).stack_size(STACK_BYTES).spawn(command);
     // A panic has printed its message by then; its code is that of any failure.
     work.map_or(ExitCode::FAILURE, |work| work.join().unwrap_or(ExitCode::FAILURE))

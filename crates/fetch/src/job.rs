@@ -12,8 +12,12 @@ use crate::guard::{Guard, Sum};
 use crate::row_text;
 use crate::{BadValue, Carriers, Column, Converter, FetchError};
 
-/// Rows that are staged at once.
+/// Rows that are staged at once …
 const STAGE_ROWS: usize = 4_000;
+/// … and their bytes, whichever is reached first.
+const STAGE_BYTES: usize = 8 << 20;
+/// Longest list in a message.
+const MESSAGE_CHARS: usize = 500;
 /// Longest wait between two checks of a job, unless `poll_interval` is longer.
 const POLL_MAX: Duration = Duration::from_secs(30);
 
@@ -186,7 +190,7 @@ impl<'a> Fetching<'a> {
                     self.unknown_keys.push(key);
                 }
             }
-            if self.waiting.len() >= STAGE_ROWS || page.next.is_none() {
+            if self.is_enough() || page.next.is_none() {
                 self.stage()?;
             }
             let Some(next) = page.next else { return Ok(page.empty_result) };
@@ -232,10 +236,23 @@ impl<'a> Fetching<'a> {
         }
     }
 
+    fn is_enough(&self) -> bool {
+        self.waiting.len() >= STAGE_ROWS || self.waiting.iter().map(String::len).sum::<usize>() >= STAGE_BYTES
+    }
+
     fn stage(&mut self) -> Result<(), FetchError> {
-        for rows in self.waiting.chunks(STAGE_ROWS) {
+        let mut rest = &self.waiting[..];
+        while !rest.is_empty() {
+            let mut bytes = 0;
+            let fits = |row: &&String| {
+                bytes += row.len();
+                bytes < STAGE_BYTES
+            };
+            let count = rest.iter().take(STAGE_ROWS).take_while(fits).count().max(1);
+            let rows;
+            (rows, rest) = rest.split_at(count);
             self.fetch.store.lock().stage_rows(self.lease, self.staged, rows)?;
-            self.staged += rows.len() as u64;
+            self.staged += count as u64;
         }
         self.waiting.clear();
         Ok(())
@@ -253,7 +270,8 @@ impl<'a> Fetching<'a> {
         let name = &self.fetch.lib.name;
         let mut warnings = Vec::new();
         if !self.unknown_keys.is_empty() {
-            warnings.push(format!("{name}: unknown keys in what it returned: {}", self.unknown_keys.join(", ")));
+            let keys = shortened(&self.unknown_keys.join(", "));
+            warnings.push(format!("{name}: unknown keys in what it returned: {keys}"));
         }
         if self.staged > 0 {
             let unseen: Vec<&str> = self.converter.columns_never_seen().map(|column| column.source.as_str()).collect();
@@ -269,5 +287,13 @@ impl<'a> Fetching<'a> {
             unchecked.map(|found| format!("{name}.{}() makes requests without checking resp.ok", found.function)),
         );
         warnings
+    }
+}
+
+/// A text for a message: no longer than can be read.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MESSAGE_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }

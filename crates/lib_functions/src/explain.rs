@@ -7,6 +7,9 @@ use types::Place;
 use crate::host::Host;
 use crate::{Lib, LibError, LibErrorKind};
 
+/// Longest message.
+const MESSAGE_CHARS: usize = 4_000;
+
 /// How a call ended without a value.
 #[derive(Debug)]
 pub enum CallError {
@@ -67,7 +70,7 @@ pub(crate) fn explain(lib: &Lib, host: &Host, stop: &Stop, function: &str, error
         };
         (LibErrorKind::Failed, format!("{name}: {}", message.trim_end()), help(error.kind(), &message))
     };
-    CallError::Failed(LibError { kind, message: host.options().redactor.redact(&message), help, place })
+    CallError::Failed(LibError { kind, message: shortened(&host.options().redactor.redact(&message)), help, place })
 }
 
 /// Which function was called, if the error is about the arguments of that call: the language's own messages do not begin
@@ -80,11 +83,30 @@ fn callee<'a>(kind: &ErrorKind, message: &str, place: &'a Place) -> Option<&'a s
     (is_about_call && is_name).then_some(called)
 }
 
+/// A message for people: without what would steer a terminal, and no longer than can be read.
+fn shortened(message: &str) -> String {
+    let shown = |c: char| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c };
+    match message.char_indices().nth(MESSAGE_CHARS) {
+        Some((end, _)) => message[..end].chars().map(shown).chain(['…']).collect(),
+        None => message.chars().map(shown).collect(),
+    }
+}
+
 fn help(kind: &ErrorKind, message: &str) -> String {
     let help = match kind {
         ErrorKind::Fail(_) => "the function says so itself, by fail()",
         ErrorKind::StackOverflow(_) => "end the recursion, or write it as a loop",
         _ if message.contains("duration limit") => "the loops of a call are bounded: give them an end",
+        _ if message.contains("Immutable") => {
+            "what the top level made cannot be changed: no state is kept between calls"
+        }
+        _ if message.contains("max_response_bytes") => "raise \"max_response_bytes\" in API, or ask for less at a time",
+        _ if message.contains("request failed after") => {
+            "check that the service is there; \"timeout\", \"retry\" and \"backoff\" in API say how long to try"
+        }
+        _ if message.contains("NoneType") => {
+            "a value is None: `resp.json` is None if the body is no JSON, look at `resp.text`"
+        }
         _ if message.contains("memory limit") => "give back fewer rows a page, and keep less",
         _ => "correct the line that is shown",
     };

@@ -115,8 +115,17 @@ impl Host {
         self.0.options.redactor.redact(text)
     }
 
-    /// Writes a line without secrets.
+    /// Writes one line, without secrets and without what would steer a terminal.
     pub(crate) fn print(&self, line: &str) {
-        (self.0.options.output)(&self.redact(line));
+        let one_line: String = self.redact(line).chars().fold(String::new(), |mut text, c| {
+            match c {
+                '\n' => text.push_str("\\n"),
+                '\r' => text.push_str("\\r"),
+                c if c.is_control() && c != '\t' => text.push('\u{fffd}'),
+                c => text.push(c),
+            }
+            text
+        });
+        (self.0.options.output)(&one_line);
     }
 }

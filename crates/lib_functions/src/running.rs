@@ -69,9 +69,24 @@ pub fn with_lib<R: Send>(
         let thread = builder.spawn_scoped(scope, run).map_err(|error| broken(lib, host, &error.to_string()))?;
         thread.join().unwrap_or_else(|panic| {
             let text = panic.downcast_ref::<String>().map(String::as_str);
-            Err(broken(lib, host, text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("it panicked")))
+            let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("it panicked");
+            Err(if is_too_large(text) { too_large(lib) } else { broken(lib, host, text) })
         })
     })
+}
+
+/// Whether the language gave up on a text or a list that is larger than it can hold.
+fn is_too_large(panic: &str) -> bool {
+    ["len overflow", "must not exceed u32::MAX", "capacity overflow"].iter().any(|sign| panic.contains(sign))
+}
+
+fn too_large(lib: &Lib) -> LibError {
+    LibError {
+        kind: LibErrorKind::Failed,
+        message: format!("{}: a text or a list is larger than the memory limit allows", lib.name),
+        help: "give back fewer rows a page, and keep less".into(),
+        place: None,
+    }
 }
 
 /// Our own fault: it fails the model, not the process.

@@ -78,7 +78,15 @@ impl Redactor {
     pub fn blot(&self, text: &str) -> String {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let blot = |text: String, secret: &String| text.replace(secret.as_str(), &"*".repeat(secret.len()));
-        known.secrets.iter().fold(text.to_owned(), blot)
+        let text = known.secrets.iter().fold(text.to_owned(), blot);
+        // What stands where secrets use to stand, too: in a lib file they may be written out.
+        PLACES_IN_FILES.iter().fold(text, |text, place| {
+            let stars = |found: &Captures<'_>| {
+                let secret = found[2].contains("${") || found[2].is_empty();
+                if secret { found[0].to_owned() } else { format!("{}{}", &found[1], "*".repeat(found[2].len())) }
+            };
+            place.replace_all(&text, stars).into_owned()
+        })
     }
 
     fn add_all<'a>(&self, secrets: impl IntoIterator<Item = &'a str>) {
@@ -136,7 +144,12 @@ fn secret_of<'a>(name: &str, value: &'a str) -> Vec<&'a str> {
 fn forms(secret: &str) -> Vec<String> {
     let pieces = secret.split(|c: char| !c.is_alphanumeric());
     let texts: BTreeSet<&str> = pieces.chain([secret]).filter(|text| text.len() >= BYTES_MIN).collect();
-    texts.into_iter().flat_map(|text| [text.to_owned(), text.replace('\'', "''"), url_encoded(text)]).collect()
+    texts
+        .into_iter()
+        .flat_map(|text| {
+            [text.to_owned(), text.replace('\'', "''"), url_encoded(text), form_encoded(text), escaped(text)]
+        })
+        .collect()
 }
 
 /// As in a URL: all but unreserved characters as `%XX` (RFC 3986 §2.3).
@@ -148,6 +161,16 @@ fn url_encoded(text: &str) -> String {
         }
         encoded
     })
+}
+
+/// As in a form: a blank is `+` (the URL standard's form encoding).
+fn form_encoded(text: &str) -> String {
+    url_encoded(text).replace("%20", "+").replace('~', "%7E")
+}
+
+/// As it stands in JSON, and in what scripts print of a text that others hold.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
 /// What `auth` has to show of a provider.
@@ -180,6 +203,16 @@ fn embedded_passwords(value: &str) -> Vec<&str> {
     let found = PLACES.iter().flat_map(|place| place.captures_iter(value)).filter_map(|found| found.get(1));
     found.map(|found| found.as_str()).collect()
 }
+
+/// Literal secrets in files: `"pass": "…"`, `Bearer …`.
+static PLACES_IN_FILES: LazyLock<[Regex; 2]> = LazyLock::new(|| {
+    [
+        pattern(
+            r#"(?i)(["'](?:pass|password|secret|token|api_?key|authorization|x-api-key)["']\s*:\s*["'])([^"'\n]+)"#,
+        ),
+        pattern(r"(?i)(\bbearer\s+)([A-Za-z0-9._~+/=-]{4,})"),
+    ]
+});
 
 fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("a pattern of ours is valid")

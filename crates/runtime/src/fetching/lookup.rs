@@ -44,8 +44,8 @@ impl Lookup for LakeLookup {
         let (key, value) = (quote(key), quote(value));
         // Of several rows with one key the newest counts.
         let sql = format!(
-            "SELECT w.at, arg_max(t.{value}, t.rowid) FROM (VALUES {}) AS w(at, key) \
-             JOIN {}.{}.{} AS t ON CAST(t.{key} AS VARCHAR) = w.key GROUP BY w.at ORDER BY w.at",
+            "SELECT w.number, arg_max(t.{value}, t.rowid) FROM (VALUES {}) AS w(number, \"key\") \
+             JOIN {}.{}.{} AS t ON CAST(t.{key} AS VARCHAR) = w.\"key\" GROUP BY w.number ORDER BY w.number",
             wanted.join(", "),
             quote(&self.lake),
             quote(schema),

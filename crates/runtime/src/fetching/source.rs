@@ -17,7 +17,7 @@ use crate::task::Task;
 use crate::{RunError, Session};
 
 /// Rows that are carried over at once.
-const CHUNK: u64 = 50_000;
+const CHUNK: u64 = 10_000;
 
 /// Loads staged rows into a temporary table of the session.
 pub(crate) fn load_staged(
