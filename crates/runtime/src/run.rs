@@ -218,11 +218,10 @@ fn may_change_columns(task: &Task) -> bool {
 /// another writer, nor was it the user who ended it.
 fn is_of_rows(error: &RunError) -> bool {
     match error {
-        RunError::Fetch(_) | RunError::Refused { .. } => true,
         RunError::Statement { error: MaterializeError::Query(error) | MaterializeError::Write(error), .. } => {
             error.is_statement_fault()
         }
-        RunError::Statement { .. } => true,
+        RunError::Statement { .. } | RunError::Fetch(_) | RunError::Refused { .. } => true,
         _ => false,
     }
 }
