@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use num_bigint::BigInt;
 
+use crate::integer::digits;
 use crate::refusal::{Refusal, Written};
 
 /// From here on, DuckDB writes an exponent.
@@ -29,7 +30,7 @@ pub(crate) fn write_single(value: f64, out: &mut String) -> Written {
 
 /// Writes a large integer for a FLOAT or a DOUBLE.
 pub(crate) fn write_big(value: &BigInt, is_single: bool, out: &mut String) -> Written {
-    let digits = value.to_string();
+    let digits = digits(value)?;
     let is_finite = if is_single {
         digits.parse::<f32>().is_ok_and(f32::is_finite)
     } else {

@@ -7,6 +7,14 @@ use num_bigint::{BigInt, Sign};
 use crate::decimal::{Decimal, is_blank};
 use crate::refusal::{Refusal, Written};
 
+/// Most bits of an integer that is written out, some 100,000 digits: it takes time by the square of their number.
+const MAX_BITS: u64 = 332_192;
+
+/// The digits of an integer.
+pub(crate) fn digits(value: &BigInt) -> Written<String> {
+    if value.bits() > MAX_BITS { Err(Refusal::new("it has more than 100000 digits")) } else { Ok(value.to_string()) }
+}
+
 /// A range from `-below` to `above`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Integers {
@@ -115,6 +123,12 @@ mod tests {
     fn float(name: &str, value: f64) -> Result<String, String> {
         let mut out = String::new();
         Integers::named(name).unwrap().write_float(value, &mut out).map(|()| out).map_err(Refusal::text)
+    }
+
+    #[test]
+    fn an_integer_that_would_take_hours_to_write_is_refused() {
+        assert!(digits(&(BigInt::from(1) << 100_000_000)).is_err());
+        assert_eq!(digits(&(BigInt::from(1) << 1_000)).unwrap().len(), 302);
     }
 
     #[test]

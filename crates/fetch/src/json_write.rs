@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use lib_functions::{Cell, CellKind};
 
+use crate::integer::digits;
 use crate::refusal::{Refusal, Written};
 use crate::{blob, duration, moment};
 
@@ -102,7 +103,7 @@ fn scalar(kind: &CellKind<'_>, out: &mut String) -> Written {
         CellKind::Null => out.push_str("null"),
         CellKind::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
         CellKind::Int(value) => drop(write!(out, "{value}")),
-        CellKind::BigInt(value) => drop(write!(out, "{value}")),
+        CellKind::BigInt(value) => out.push_str(&digits(value)?),
         CellKind::Float(value) if value.is_finite() => drop(write!(out, "{value:?}")),
         CellKind::Float(_) => return Err(Refusal::new("a float is not finite")),
         CellKind::Text(text) => push_string(out, text),

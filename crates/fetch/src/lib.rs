@@ -37,4 +37,4 @@ pub use described::columns_argument;
 pub use error::FetchError;
 pub use job::{Fetch, Fetched, Staged};
 pub use row_text::{list_of, placed_rows, value_in};
-pub use sql::select_list;
+pub use sql::{page_query, select_list};

@@ -84,13 +84,9 @@ impl MomentType {
                 let later = clock.zip(offset).map_or(0, |(clock, offset)| clock.days_after(offset));
                 day?.plus(later).write(out);
             }
-            Self::Time => {
-                let (clock, _) = clock_or_midnight()?.minus(offset.unwrap_or(0));
-                let is_next_day = day.is_some() && clock.seconds == 86_400;
-                Clock { seconds: if is_next_day { 0 } else { clock.seconds }, ..clock }.write(out);
-            }
+            Self::Time => clock_or_midnight()?.minus(offset.unwrap_or(0)).0.of_day(day).write(out),
             Self::TimeTz => {
-                clock_or_midnight()?.write(out);
+                clock_or_midnight()?.of_day(day).write(out);
                 write_offset(offset.unwrap_or(0), out);
             }
             // Not left to the engine either: its CAST to TIMESTAMP leaves an offset out (1.5).
@@ -109,6 +105,12 @@ impl MomentType {
 }
 
 impl Clock<'_> {
+    /// The time of day where a date stands before it: then 24:00:00 is midnight, of the next one.
+    fn of_day(self, day: Option<Day>) -> Self {
+        let is_next = day.is_some() && self.seconds == 86_400;
+        Self { seconds: if is_next { 0 } else { self.seconds }, ..self }
+    }
+
     /// By how many days the date in UTC is another one.
     fn days_after(self, offset: i32) -> i64 {
         // A day may be written as ended by 24:00:00: that is the next day.

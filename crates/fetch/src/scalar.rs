@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use lib_functions::{Cell, CellKind};
 
 use crate::decimal::Decimal;
-use crate::integer::Integers;
+use crate::integer::{Integers, digits};
 use crate::json_write::{self, no_data, push_string};
 use crate::moment::{self, MomentType};
 use crate::refusal::{Refusal, Written};
@@ -112,7 +112,7 @@ fn varchar(cell: Cell<'_>, kind: &CellKind<'_>, out: &mut String) -> Written {
         CellKind::Text(text) => out.push_str(storable(text)?),
         CellKind::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
         CellKind::Int(value) => drop(write!(out, "{value}")),
-        CellKind::BigInt(value) => drop(write!(out, "{value}")),
+        CellKind::BigInt(value) => out.push_str(&digits(value)?),
         CellKind::Float(value) => float::write_text(finite(*value)?, out),
         CellKind::List(_) | CellKind::Dict(_) => json_write::write(cell, out)?,
         CellKind::Bytes(bytes) => blob::write(bytes, out),
@@ -159,7 +159,7 @@ fn decimal(width: u8, scale: u8, kind: &CellKind<'_>, out: &mut String) -> Writt
     let read = |text: &str| Decimal::parse(text).ok_or_else(|| Refusal::new("it is no number"));
     let number = match kind {
         CellKind::Int(value) => read(&value.to_string())?,
-        CellKind::BigInt(value) => read(&value.to_string())?,
+        CellKind::BigInt(value) => read(&digits(value)?)?,
         CellKind::Float(value) => read(&float::shortest(finite(*value)?))?,
         CellKind::Text(text) => read(text)?,
         CellKind::Bool(value) => read(if *value { "1" } else { "0" })?,

@@ -42,9 +42,7 @@ fn the_first_bad_value_is_found_by_page_row_and_column() {
         found.bad.to_string(),
         "column \"a2\" (from \"s2\"): the value 2026-02-31 is not valid for DATE: the engine cannot cast it"
     );
-    lab.connection.execute("UPDATE carriers SET c[3] = NULL").unwrap_or_else(|_| {
-        lab.connection.execute("UPDATE carriers SET c = [c[1], c[2], NULL, c[4]]").unwrap();
-    });
+    lab.connection.execute("UPDATE carriers SET c = [c[1], c[2], NULL, c[4]]").unwrap();
     let found = find_bad_value(&lab.connection, "carriers", &columns).unwrap().unwrap();
     assert_eq!((found.page, found.row, found.bad.column.as_str()), (1, 2, "a3"));
     assert_eq!(found.bad.value, r#"["x"]"#);

