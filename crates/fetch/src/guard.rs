@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use lib_functions::{HostValue, Row};
+use lib_functions::{Cell, CellKind, HostValue, Row};
 
 use crate::bad_value::KEPT;
 use crate::json_write;
@@ -53,9 +53,23 @@ impl Sum {
     pub(crate) fn add(&mut self, row: Row<'_>) {
         for (key, cell) in row.cells() {
             self.add_text(key);
-            self.add_text(&cell.json().unwrap_or_else(|_| json_write::shown(cell, KEPT)));
+            self.add_cell(cell);
         }
         self.add_text("");
+    }
+
+    fn add_cell(&mut self, cell: Cell<'_>) {
+        if let Ok(json) = cell.json() {
+            return self.add_text(&json);
+        }
+        // Something in it has no JSON, like a time or NaN.
+        match cell.kind() {
+            CellKind::List(items) => items.into_iter().for_each(|item| self.add_cell(item)),
+            CellKind::Dict(entries) => {
+                entries.into_iter().flat_map(<[_; 2]>::from).for_each(|cell| self.add_cell(cell))
+            }
+            _ => self.add_text(&json_write::shown(cell, KEPT)),
+        }
     }
 
     fn add_text(&mut self, text: &str) {
