@@ -221,11 +221,7 @@ fn is_of_rows(error: &RunError) -> bool {
         RunError::Statement { error: MaterializeError::Query(error) | MaterializeError::Write(error), .. } => {
             error.is_statement_fault()
         }
-<<<<<<< HEAD
         RunError::Fetch(_) | RunError::Refused { .. } | RunError::Statement { .. } => true,
-=======
-        RunError::Statement { .. } | RunError::Fetch(_) | RunError::Refused { .. } => true,
->>>>>>> part-g
         _ => false,
     }
 }
