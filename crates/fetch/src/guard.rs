@@ -66,7 +66,7 @@ impl Sum {
         match cell.kind() {
             CellKind::List(items) => items.into_iter().for_each(|item| self.add_cell(item)),
             CellKind::Dict(entries) => {
-                entries.into_iter().flat_map(<[_; 2]>::from).for_each(|cell| self.add_cell(cell))
+                entries.into_iter().flat_map(<[_; 2]>::from).for_each(|cell| self.add_cell(cell));
             }
             _ => self.add_text(&json_write::shown(cell, KEPT)),
         }
