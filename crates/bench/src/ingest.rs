@@ -88,7 +88,7 @@ pub fn memory(binary: &Path) -> Figure {
 
 /// 20 models of 10 slow pages each: eight at a time / one after the other.
 pub fn parallel(binary: &Path) -> Figure {
-    let server = Server::slow(10, Duration::from_millis(50));
+    let server = Server::with(10, 20, Duration::from_millis(50));
     let project = project(&server, "");
     std::fs::remove_file(project.dir.path().join("models/raw/t.sql")).unwrap();
     for at in 0..20 {
@@ -148,7 +148,9 @@ impl Download {
     }
 
     fn page(&mut self, page: usize) -> Vec<u8> {
-        write!(self.stream.get_mut(), "GET /rows?page={page} HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+        // One write: several small ones would wait for each other's acknowledgment.
+        let request = format!("GET /rows?page={page} HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        self.stream.get_mut().write_all(request.as_bytes()).unwrap();
         let (mut line, mut length) = (String::new(), 0);
         loop {
             line.clear();
@@ -173,13 +175,13 @@ struct Server {
 
 impl Server {
     fn start(pages: usize) -> Self {
-        Self::slow(pages, Duration::ZERO)
+        Self::with(pages, ROWS_PER_PAGE, Duration::ZERO)
     }
 
-    fn slow(pages: usize, pause: Duration) -> Self {
+    fn with(pages: usize, rows: usize, pause: Duration) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let pages: Arc<Vec<Vec<u8>>> = Arc::new((0..pages).map(|page| body(page, pages)).collect());
+        let pages: Arc<Vec<Vec<u8>>> = Arc::new((0..pages).map(|page| body(page, pages, rows)).collect());
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let pages = Arc::clone(&pages);
@@ -194,9 +196,9 @@ impl Server {
     }
 }
 
-fn body(page: usize, pages: usize) -> Vec<u8> {
+fn body(page: usize, pages: usize, rows: usize) -> Vec<u8> {
     let row = |at: usize| {
-        let id = page * ROWS_PER_PAGE + at;
+        let id = page * rows + at;
         let note = if id.is_multiple_of(3) { "\"some text with \\\"quotes\\\"\"" } else { "null" };
         format!(
             "{{\"id\": {id}, \"name\": \"name {id}\", \"email\": \"user{at}@example.com\", \"amount\": {}.{:02}, \"qty\": {}, \
@@ -208,7 +210,7 @@ fn body(page: usize, pages: usize) -> Vec<u8> {
             f64::from(u32::try_from(id % 9973).unwrap()) / 9973.0
         )
     };
-    let rows: Vec<String> = (0..ROWS_PER_PAGE).map(row).collect();
+    let rows: Vec<String> = (0..rows).map(row).collect();
     let next = if page + 1 < pages { (page + 1).to_string() } else { "null".to_owned() };
     format!("{{\"rows\": [{}], \"next\": {next}}}", rows.join(", ")).into_bytes()
 }
@@ -232,8 +234,8 @@ fn answer(stream: TcpStream, pages: &[Vec<u8>], pause: Duration) {
         let body = &pages[page.unwrap_or(0)];
         let head =
             format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n", body.len());
-        let stream = reader.get_mut();
-        if stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body)).is_err() {
+        let answer = [head.as_bytes(), body].concat();
+        if reader.get_mut().write_all(&answer).is_err() {
             return;
         }
     }
