@@ -64,9 +64,16 @@ impl Sum {
         }
         // Something in it has no JSON, like a time or NaN.
         match cell.kind() {
-            CellKind::List(items) => items.into_iter().for_each(|item| self.add_cell(item)),
+            CellKind::List(items) => {
+                for item in items {
+                    self.add_cell(item);
+                }
+            }
             CellKind::Dict(entries) => {
-                entries.into_iter().flat_map(<[_; 2]>::from).for_each(|cell| self.add_cell(cell))
+                for (key, value) in entries {
+                    self.add_cell(key);
+                    self.add_cell(value);
+                }
             }
             _ => self.add_text(&json_write::shown(cell, KEPT)),
         }
