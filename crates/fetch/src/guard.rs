@@ -13,8 +13,8 @@ const IDLE_MAX: u32 = 10;
 /// What was seen of the pages before.
 #[derive(Default)]
 pub(crate) struct Guard {
-    /// Sums of the cursors that pages returned.
-    cursors: BTreeSet<u64>,
+    /// Cursors that pages returned, as text.
+    cursors: BTreeSet<String>,
     /// The cursor that the page before was asked with.
     asked: Option<HostValue>,
     /// The sum of its rows, if it was asked with the same one as the page before it.
@@ -39,7 +39,7 @@ impl Guard {
         let sum = sum.filter(|_| rows > 0).map(|sum| sum.0);
         let is_same = sum.is_some() && sum == self.last;
         self.last = sum;
-        let is_known = !self.cursors.insert(types::fnv1a(format!("{next:?}").as_bytes()));
+        let is_known = !self.cursors.insert(format!("{next:?}"));
         self.idle = if rows == 0 && is_known { self.idle + 1 } else { 0 };
         !is_same && self.idle < IDLE_MAX
     }
@@ -64,9 +64,16 @@ impl Sum {
         }
         // Something in it has no JSON, like a time or NaN.
         match cell.kind() {
-            CellKind::List(items) => items.into_iter().for_each(|item| self.add_cell(item)),
+            CellKind::List(items) => {
+                for item in items {
+                    self.add_cell(item);
+                }
+            }
             CellKind::Dict(entries) => {
-                entries.into_iter().flat_map(<[_; 2]>::from).for_each(|cell| self.add_cell(cell));
+                for (key, value) in entries {
+                    self.add_cell(key);
+                    self.add_cell(value);
+                }
             }
             _ => self.add_text(&json_write::shown(cell, KEPT)),
         }

@@ -165,14 +165,14 @@ impl FetchTurns<'_> {
         };
         let staged = match fetches.take(&key)? {
             FetchOutcome::Aborted { warnings } => {
-                outcome.warnings = warnings;
+                outcome.warnings = [planned.warnings.clone(), warnings].concat();
                 return Ok(None);
             }
             FetchOutcome::Rows(staged) => staged,
         };
         let keeps = keeps_all(planned, &staged, facts.tables.contains_key(&key));
         if keeps && !may_change_columns(task) {
-            outcome.warnings.clone_from(&staged.warnings);
+            outcome.warnings = [&planned.warnings[..], &staged.warnings].concat();
             fetches.store.lock().drop_fetch(&staged.lease)?;
             return Ok(None);
         }

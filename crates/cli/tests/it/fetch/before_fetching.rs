@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use state::{BackendKind, Staging};
-use testkit::{Api, Lake, Project, StateFixture};
+use testkit::{Api, Catalog, Lake, Project, StateFixture};
 
 use super::{PAGES, model, page, page_number, run, staged, staged_in};
 use crate::{BINARY, project};
@@ -188,6 +188,25 @@ fn if_the_lake_cannot_tell_nothing_is_deleted_or_written() {
     assert_eq!(blocking.api.requests().len(), 0);
     lake.execute("DROP TABLE main._ondatra_acks");
     assert!(run(&project).contains("WARN: resumed"));
+    assert_each_once(&project);
+}
+
+#[test]
+fn a_commit_that_another_writer_prevents_is_made_by_the_next_run() {
+    let project = project();
+    project.write("config/catalog.sql", &Catalog::Sqlite.attach().replace("5000", "50"));
+    let blocking = Blocking::start(|_, _| false);
+    blocking.lib(&project);
+    model(&project, "raw/x", "append", "id::BIGINT AS id", "api()");
+    let lake = Lake::open(&project);
+    lake.execute("BEGIN; UPDATE __ducklake_metadata_lake.ducklake_metadata SET value = value");
+    let output = project.run(&["run"]).failure(1);
+    assert!(output.stderr.contains("ENGINE-005"), "{}", output.stderr);
+    assert!(matches!(&staged(&project, "raw.x")[..], [fetch] if fetch.is_complete));
+    lake.execute("ROLLBACK");
+    blocking.api.take_requests();
+    assert!(run(&project).contains("WARN: resumed"));
+    assert_eq!(blocking.api.requests().len(), 0);
     assert_each_once(&project);
 }
 
