@@ -1,19 +1,20 @@
 //! One fetch: calls the lib function page by page and stages what it returns.
 
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use http_client::Stop;
 use lib_functions::{
     CallError, Direction, FetchApi, Host, HostValue, JobState, Lib, LibError, Page, PageError, Row, Running, with_lib,
 };
-use state::{FetchLease, SharedStore};
+use state::{FetchLease, SharedStore, StateError};
 
 use crate::guard::{Guard, Sum};
 use crate::row_text;
 use crate::{BadValue, Carriers, Column, Converter, FetchError};
 
 /// Rows that are staged at once …
-const STAGE_ROWS: usize = 4_000;
+const STAGE_ROWS: usize = 10_000;
 /// … and their bytes, whichever is reached first.
 const STAGE_BYTES: usize = 8 << 20;
 /// Longest list in a message.
@@ -72,10 +73,7 @@ impl Fetch<'_> {
     /// Fetches all pages. After an error nothing is staged.
     pub fn run(&self) -> Result<Fetched, FetchError> {
         let lease = self.store.lock().begin_fetch(self.target, self.run_id, self.fingerprint)?;
-        let fetched =
-            with_lib(self.lib, self.host, Direction::Fetch, |running| Fetching::new(self, running, &lease).all());
-        let outcome = fetched.map_err(FetchError::from).and_then(|fetched| fetched);
-        match outcome {
+        match self.fetch_into(&lease) {
             Ok(Ended::Complete { rows, empty_result, warnings }) => {
                 self.store.lock().complete_fetch(&lease, rows, empty_result.as_deref())?;
                 Ok(Fetched::Rows(Staged { lease, rows, empty_result, warnings }))
@@ -91,6 +89,52 @@ impl Fetch<'_> {
             }
         }
     }
+
+    /// Fetches on one thread and stages on another: a page is asked for while the one before is written.
+    fn fetch_into(&self, lease: &FetchLease) -> Result<Ended, FetchError> {
+        std::thread::scope(|scope| {
+            let (sender, receiver) = sync_channel(1);
+            let stager = scope.spawn(move || self.stage_all(lease, &receiver));
+            let fetched =
+                with_lib(self.lib, self.host, Direction::Fetch, |running| Fetching::new(self, running, &sender).all());
+            drop(sender);
+            let outcome = stager
+                .join()
+                .unwrap_or_else(|_| Err(StateError::Write { message: "the thread that stages rows ended".into() }));
+            match fetched? {
+                Err(Some(error)) => Err(error),
+                // Whatever the fetch came to, rows that are not staged are not there.
+                fetched => {
+                    outcome?;
+                    fetched.map_err(|_| self.unstaged())
+                }
+            }
+        })
+    }
+
+    /// Stages rows as they come. Ends at the first error: then nobody takes more.
+    fn stage_all(&self, lease: &FetchLease, rows: &Receiver<Vec<String>>) -> Result<(), StateError> {
+        let mut staged = 0;
+        for rows in rows {
+            let mut rest = &rows[..];
+            while !rest.is_empty() {
+                let mut bytes = 0;
+                let fits = |row: &&String| {
+                    bytes += row.len();
+                    bytes < STAGE_BYTES
+                };
+                let part;
+                (part, rest) = rest.split_at(rest.iter().take(STAGE_ROWS).take_while(fits).count().max(1));
+                self.store.lock().stage_rows(lease, staged, part)?;
+                staged += part.len() as u64;
+            }
+        }
+        Ok(())
+    }
+
+    fn unstaged(&self) -> FetchError {
+        StateError::Write { message: format!("rows of {} could not be staged", self.target) }.into()
+    }
 }
 
 enum Ended {
@@ -102,6 +146,8 @@ enum Ended {
 enum Early {
     Aborted,
     Failed(FetchError),
+    /// Rows cannot be staged.
+    Stager,
 }
 
 impl<E: Into<FetchError>> From<E> for Early {
@@ -121,39 +167,44 @@ struct Fetching<'a> {
     fetch: &'a Fetch<'a>,
     api: FetchApi,
     running: &'a Running<'a>,
-    lease: &'a FetchLease,
     converter: Converter,
-    /// Rows that are not staged yet, as text.
+    /// Rows that are not handed over yet, as text, and their bytes.
     waiting: Vec<String>,
-    staged: u64,
+    waiting_bytes: usize,
+    /// Where they are handed to be staged, while the next page is fetched.
+    stager: &'a SyncSender<Vec<String>>,
+    rows: u64,
     guard: Guard,
     unknown_keys: Vec<String>,
 }
 
 impl<'a> Fetching<'a> {
-    fn new(fetch: &'a Fetch<'a>, running: &'a Running<'a>, lease: &'a FetchLease) -> Self {
+    fn new(fetch: &'a Fetch<'a>, running: &'a Running<'a>, stager: &'a SyncSender<Vec<String>>) -> Self {
         Self {
             fetch,
             api: fetch.lib.api.fetch.clone().expect("only libs that fetch are fetched from"),
             running,
-            lease,
             converter: Converter::new(fetch.columns.clone()),
             waiting: Vec::new(),
-            staged: 0,
+            waiting_bytes: 0,
+            stager,
+            rows: 0,
             guard: Guard::default(),
             unknown_keys: Vec::new(),
         }
     }
 
-    fn all(mut self) -> Result<Ended, FetchError> {
+    /// Fetches everything; an error of the stager is told by itself.
+    fn all(mut self) -> Result<Ended, Option<FetchError>> {
         let ended = if self.api.is_async { self.job() } else { self.pages(None) };
         match ended {
             Ok(empty_result) => {
                 let warnings = self.warnings(empty_result.as_deref());
-                Ok(Ended::Complete { rows: self.staged, empty_result, warnings })
+                Ok(Ended::Complete { rows: self.rows, empty_result, warnings })
             }
             Err(Early::Aborted) => Ok(Ended::Aborted { warnings: self.warnings(None) }),
-            Err(Early::Failed(error)) => Err(error),
+            Err(Early::Failed(error)) => Err(Some(error)),
+            Err(Early::Stager) => Err(None),
         }
     }
 
@@ -190,7 +241,8 @@ impl<'a> Fetching<'a> {
                     self.unknown_keys.push(key);
                 }
             }
-            if self.is_enough() || page.next.is_none() {
+            let is_enough = self.waiting.len() >= STAGE_ROWS || self.waiting_bytes >= STAGE_BYTES;
+            if is_enough || page.next.is_none() {
                 self.stage()?;
             }
             let Some(next) = page.next else { return Ok(page.empty_result) };
@@ -212,11 +264,13 @@ impl<'a> Fetching<'a> {
         number: u64,
         mut sum: Option<&mut Sum>,
     ) -> Result<Page, Early> {
-        let (converter, waiting) = (&mut self.converter, &mut self.waiting);
+        let (converter, waiting, bytes) = (&mut self.converter, &mut self.waiting, &mut self.waiting_bytes);
         let mut carriers = Carriers::new();
         let take = |row_number: u64, row: Row<'_>| -> Result<(), (u64, BadValue)> {
             converter.row(row, &mut carriers).map_err(|bad| (row_number, bad))?;
-            waiting.push(row_text::row(number, &carriers));
+            let text = row_text::row(number, &carriers);
+            *bytes += text.len();
+            waiting.push(text);
             if let Some(sum) = &mut sum {
                 sum.add(row);
             }
@@ -236,26 +290,12 @@ impl<'a> Fetching<'a> {
         }
     }
 
-    fn is_enough(&self) -> bool {
-        self.waiting.len() >= STAGE_ROWS || self.waiting.iter().map(String::len).sum::<usize>() >= STAGE_BYTES
-    }
-
-    fn stage(&mut self) -> Result<(), FetchError> {
-        let mut rest = &self.waiting[..];
-        while !rest.is_empty() {
-            let mut bytes = 0;
-            let fits = |row: &&String| {
-                bytes += row.len();
-                bytes < STAGE_BYTES
-            };
-            let count = rest.iter().take(STAGE_ROWS).take_while(fits).count().max(1);
-            let rows;
-            (rows, rest) = rest.split_at(count);
-            self.fetch.store.lock().stage_rows(self.lease, self.staged, rows)?;
-            self.staged += count as u64;
-        }
-        self.waiting.clear();
-        Ok(())
+    /// Hands the rows that wait to the stager.
+    fn stage(&mut self) -> Result<(), Early> {
+        self.rows += self.waiting.len() as u64;
+        let rows = std::mem::take(&mut self.waiting);
+        self.waiting_bytes = 0;
+        if rows.is_empty() || self.stager.send(rows).is_ok() { Ok(()) } else { Err(Early::Stager) }
     }
 
     fn stopped(&self) -> LibError {
@@ -273,7 +313,7 @@ impl<'a> Fetching<'a> {
             let keys = shortened(&self.unknown_keys.join(", "));
             warnings.push(format!("{name}: unknown keys in what it returned: {keys}"));
         }
-        if self.staged > 0 {
+        if self.rows > 0 {
             let unseen: Vec<&str> = self.converter.columns_never_seen().map(|column| column.source.as_str()).collect();
             if !unseen.is_empty() {
                 warnings.push(format!("{name}: no row has the column {}: it is NULL", unseen.join(", ")));

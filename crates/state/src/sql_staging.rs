@@ -86,9 +86,11 @@ impl Staging for SqlStore {
         let sql = self.fetch_script(include_str!("../sql/staged_rows.sql"), fetch, &args);
         let rows = self.query(&sql, limit)?;
         // Rows that went meanwhile are not an empty fetch.
-        let renew = self.fetch_script(include_str!("../sql/fence_fetch.sql"), fetch, &[("status", Arg::Sql("status"))]);
-        self.run_fetch(&renew, fetch, None)?;
-        Ok(rows)
+        let held = self.fetch_script(include_str!("../sql/fetch_held.sql"), fetch, &[]);
+        match self.values(&held)?.first().map_or(0, |row| count(&row[0])) {
+            1 => Ok(rows),
+            _ => Err(StateError::LeaseLost { what: format!("staged rows of {}", fetch.target) }),
+        }
     }
 
     fn drop_fetch(&mut self, fetch: &FetchLease) -> Result<(), StateError> {
