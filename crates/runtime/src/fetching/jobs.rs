@@ -1,6 +1,6 @@
 //! Fetches of a run, side by side: each is done before its model's turn comes, or while it is waited for.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Scope;
@@ -77,7 +77,8 @@ pub(crate) fn run_jobs<'scope, 'env>(
     let store = SharedStore::new(Box::new(store));
     let acks = acknowledged(&context.session.connection, &context.session.lake)?;
     let mut fetches = Fetches { store, _heartbeat: heartbeat, results: BTreeMap::new(), waiting: BTreeMap::new() };
-    let mut queue = VecDeque::new();
+    // The first jobs run while the others are prepared.
+    let queue = start_workers(scope, context, &fetches.store, jobs.min(models.len()))?;
     for (planned, task) in models {
         let key = planned.target().key();
         let Some(plan) = context.plans.get(&key) else { continue };
@@ -86,8 +87,9 @@ pub(crate) fn run_jobs<'scope, 'env>(
                 fetches.results.insert(key, Ok(FetchOutcome::Rows(staged)));
             }
             Ok(Prepared::Job(job, answers)) => {
-                queue.push_back(job);
                 fetches.waiting.insert(key, answers);
+                // Workers take jobs until there are none: they are there.
+                let _ = queue.send(job);
             }
             // The model fails in its turn; the others go on.
             Err(error) => {
@@ -95,24 +97,35 @@ pub(crate) fn run_jobs<'scope, 'env>(
             }
         }
     }
-    let queue = Arc::new(Mutex::new(queue));
+    Ok(fetches)
+}
+
+/// Starts threads that run jobs until the last one is done.
+fn start_workers<'scope, 'env>(
+    scope: &'scope Scope<'scope, 'env>,
+    context: &JobsContext<'env>,
+    store: &SharedStore,
+    workers: usize,
+) -> Result<Sender<Job<'env>>, RunError> {
+    let (queue, jobs) = channel::<Job<'env>>();
+    let jobs = Arc::new(Mutex::new(jobs));
     let cancellation = context.cancellation.clone();
     let stop = Stop::new(move || cancellation.check().is_err());
     let host = host(context, &stop)?;
-    for _ in 0..jobs.min(fetches.waiting.len()) {
-        let (queue, host, store, stop) = (Arc::clone(&queue), host.clone(), fetches.store.clone(), stop.clone());
+    for _ in 0..workers {
+        let (jobs, host, store, stop) = (Arc::clone(&jobs), host.clone(), store.clone(), stop.clone());
         let run_id = context.run_id.to_owned();
         scope.spawn(move || {
-            while let Some(job) = next(&queue) {
+            while let Some(job) = next(&jobs) {
                 job.run(&host, &store, &stop, &run_id);
             }
         });
     }
-    Ok(fetches)
+    Ok(queue)
 }
 
-fn next<'a>(queue: &Mutex<VecDeque<Job<'a>>>) -> Option<Job<'a>> {
-    queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+fn next<'a>(jobs: &Mutex<Receiver<Job<'a>>>) -> Option<Job<'a>> {
+    jobs.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
 }
 
 fn host(context: &JobsContext<'_>, stop: &Stop) -> Result<Host, RunError> {
