@@ -79,5 +79,6 @@ if __name__ == "__main__":
         sys.exit("server.py: set WEATHER_API_TOKEN")
     ROWS = observations()
     port = int(sys.argv[1]) if len(sys.argv) > 1 else 8013
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
     print(f"Serving {len(ROWS)} observations on http://127.0.0.1:{port}/observations", flush=True)
-    http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler).serve_forever()
+    server.serve_forever()
