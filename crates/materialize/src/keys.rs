@@ -26,7 +26,7 @@ pub(crate) fn check_keys(
         check_present(result, directive, key)?;
     }
     let is_null: Vec<String> = keys.iter().map(|key| format!("{} IS NULL", quote(key))).collect();
-    let nulls = count(connection, &format!("SELECT count(*) FROM {} WHERE {}", result.table(), is_null.join(" OR ")))?;
+    let nulls = count(connection, &format!("SELECT count(*) FROM {} WHERE {}", result.table, is_null.join(" OR ")))?;
     if nulls > 0 {
         return Err(MaterializeError::KeyNull { rows: nulls, directive, keys: keys.to_vec() });
     }
@@ -50,7 +50,7 @@ pub(crate) fn check_present(result: &ModelResult, directive: &'static str, name:
 
 fn check_unique(connection: &Connection, result: &ModelResult, key: &str) -> Result<(), MaterializeError> {
     // As the lake stores them: two keys that differ here may be one there.
-    let stored = format!("SELECT {} FROM {}", select_list(&result.columns), result.table());
+    let stored = format!("SELECT {} FROM {}", select_list(&result.columns), result.table);
     check_repeated(connection, key, &format!("({stored})"))
 }
 
@@ -66,7 +66,7 @@ pub fn check_unique_in_query(
         return Ok(());
     };
     let (stored, name) = (stored_expression(column), quote(key));
-    let new = format!("SELECT {stored} FROM {}", result.table());
+    let new = format!("SELECT {stored} FROM {}", result.table);
     check_repeated(connection, key, &format!("(SELECT {stored} FROM (\n{sql}\n)) SEMI JOIN ({new}) USING ({name})"))
 }
 

@@ -9,8 +9,10 @@ use crate::MaterializeError;
 /// A built result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelResult {
-    /// Name of the temporary table.
+    /// Name of the temporary table that it was built in, and begin of the names of others beside it.
     pub name: String,
+    /// The table that holds it, qualified and quoted.
+    pub table: String,
     /// Its columns.
     pub columns: Vec<Column>,
     /// Its rows.
@@ -27,7 +29,7 @@ impl ModelResult {
     /// Without the columns whose names belong to the runtime.
     pub(crate) fn without(&self, names: &[&str]) -> Self {
         let own = |column: &&Column| !names.iter().any(|name| column.name.eq_ignore_ascii_case(name));
-        Self { name: self.name.clone(), columns: self.columns.iter().filter(own).cloned().collect(), rows: self.rows }
+        Self { columns: self.columns.iter().filter(own).cloned().collect(), ..self.clone() }
     }
 
     /// With columns added by `source`, as a temporary table of its own.
@@ -40,12 +42,7 @@ impl ModelResult {
         let name = self.beside("written");
         connection.execute(&format!("CREATE OR REPLACE TEMP TABLE {} AS {source}", quote(&name)))?;
         let columns = self.columns.iter().chain(added).cloned().collect();
-        Ok(Self { name, columns, rows: self.rows })
-    }
-
-    /// The temporary table, qualified and quoted.
-    pub(crate) fn table(&self) -> String {
-        temp_table(&self.name)
+        Ok(Self { table: temp_table(&name), name, columns, rows: self.rows })
     }
 
     /// Name of a further temporary table of this run; [`drop_result`] drops it.
@@ -69,6 +66,8 @@ pub enum ResultRows {
     All,
     /// None: only names and types count.
     None,
+    /// All, and they are there: the SQL is the name of the table that holds them, and that somebody else drops.
+    Ready,
 }
 
 /// Runs a model's SQL into its temporary table.
@@ -78,13 +77,12 @@ pub fn build_result(
     sql: &str,
     rows: ResultRows,
 ) -> Result<ModelResult, MaterializeError> {
-    let table = temp_table(&target.temp_name());
-    let (before, after) = match rows {
-        ResultRows::All => wrapping(sql),
-        ResultRows::None => ("FROM (", "\n) LIMIT 0"),
+    let name = target.temp_name();
+    let table = match rows {
+        ResultRows::All => build_table(connection, &name, sql, wrapping(sql))?,
+        ResultRows::None => build_table(connection, &name, sql, ("FROM (", "\n) LIMIT 0"))?,
+        ResultRows::Ready => sql.to_owned(),
     };
-    let prefix = format!("CREATE OR REPLACE TEMP TABLE {} AS\n{before}", quote(&target.temp_name()));
-    connection.execute(&format!("{prefix}{sql}{after}")).map_err(|error| shift(error, prefix.len(), sql.len()))?;
     let columns = describe(connection, &table).map_err(MaterializeError::Write)?;
     let rows = connection.query_value(&format!("SELECT count(*) FROM {table}")).map_err(MaterializeError::Write)?;
     let rows = rows.as_i64().ok_or_else(|| {
@@ -94,9 +92,20 @@ pub fn build_result(
             offset: None,
         })
     })?;
-    let result = ModelResult { name: target.temp_name(), columns, rows };
+    let result = ModelResult { name, table, columns, rows };
     check_types(connection, &result)?;
     Ok(result)
+}
+
+fn build_table(
+    connection: &Connection,
+    name: &str,
+    sql: &str,
+    (before, after): (&str, &str),
+) -> Result<String, MaterializeError> {
+    let prefix = format!("CREATE OR REPLACE TEMP TABLE {} AS\n{before}", quote(name));
+    connection.execute(&format!("{prefix}{sql}{after}")).map_err(|error| shift(error, prefix.len(), sql.len()))?;
+    Ok(temp_table(name))
 }
 
 /// Drops the temporary tables of a model's run, if they are there.
@@ -221,7 +230,7 @@ fn check_fits(
     stored: &str,
 ) -> Result<(), MaterializeError> {
     let name = quote(&column.name);
-    let sql = format!("SELECT {name}::VARCHAR FROM {} WHERE {lost} LIMIT 1", result.table());
+    let sql = format!("SELECT {name}::VARCHAR FROM {} WHERE {lost} LIMIT 1", result.table);
     match connection.query_value(&sql).map_err(MaterializeError::Write)? {
         Value::Null => Ok(()),
         value => Err(MaterializeError::Inexact {

@@ -8,12 +8,11 @@ use materialize::{
     Layout, MaterializeError, Rebuild, WriteRequest, build_result, check_unique_in_query, drop_result, write_model,
 };
 use plan::Names;
-use project::Redactor;
 use query::Functions;
 use types::{Code, Decision, Kind, Reason, RunType};
 
 use crate::cursor::{CursorScope, has_column, set_cursor};
-use crate::fetching::{FetchPlan, acknowledge, fetch_source, kept_source, value_error};
+use crate::fetching::{FetchPlan, LoadedRows, acknowledge, fetch_source, kept_source};
 use crate::functions::KnownFunctions;
 use crate::git::GitInfo;
 use crate::known::Known;
@@ -48,13 +47,14 @@ pub(crate) struct Executed {
     pub warnings: Vec<String>,
 }
 
-/// The rows that a model fetched; they are loaded into the session.
+/// The rows that a model fetched.
 pub(crate) struct FetchedRows<'a> {
     pub plan: &'a FetchPlan,
     pub staged: &'a Staged,
+    /// They, in the session.
+    pub loaded: &'a LoadedRows,
     /// Fetches of the target that the state has.
     pub present: Vec<String>,
-    pub redactor: &'a Redactor,
     /// The fetch was empty and does not delete: the rows of the table stay, in the model's columns.
     pub keeps: bool,
 }
@@ -91,31 +91,13 @@ pub(crate) fn execute(
             }
             Err(Failure::Conflict(message)) => return Err(RunError::Conflict { attempts: attempt, message }),
             Err(Failure::Delta(why)) => fallback = Some(why),
-            Err(Failure::Final(error)) => return Err(explained(context, planned, fetched, error)),
+            Err(Failure::Final(error)) => return Err(error),
             Ok(mut executed) => {
                 // The commit stands, whatever becomes of a temporary table.
                 executed.warnings.extend(dropped.err().map(|error| error.cleaned()));
                 return Ok(executed);
             }
         }
-    }
-}
-
-/// The value that a query over fetched rows failed at. It is looked for here, as a transaction that failed answers
-/// nothing more.
-fn explained(
-    context: &RunContext<'_>,
-    planned: &PlannedModel,
-    fetched: Option<&FetchedRows<'_>>,
-    error: RunError,
-) -> RunError {
-    match (&error, fetched) {
-        (RunError::Statement { error: MaterializeError::Query(cause), .. }, Some(fetched))
-            if cause.is_statement_fault() =>
-        {
-            value_error(context.session, fetched.redactor, planned.target(), fetched.plan).unwrap_or(error)
-        }
-        _ => error,
     }
 }
 
@@ -243,7 +225,7 @@ fn source(known: &Known<'_>, planned: &PlannedModel, attempt: &Attempt<'_>, unti
     match attempt.fetched {
         Some(fetched) if fetched.keeps => return Ok(kept_source(known, planned, fetched.plan, attempt.task)?),
         Some(fetched) => {
-            let source = fetch_source(planned.target(), fetched.plan, planned.model.kind, attempt.task);
+            let source = fetch_source(fetched.loaded, planned.model.kind, attempt.task);
             // The table has to be written as a whole: with these rows, if that loses none.
             return Ok(Source { partial: source.partial && attempt.fallback.is_none(), ..source });
         }

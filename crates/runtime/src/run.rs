@@ -17,7 +17,7 @@ use types::{Code, Decision, Kind, Reason, RunType, Target};
 
 use crate::execute::{Executed, FetchedRows, RunContext, execute};
 use crate::fetching::{
-    FetchOutcome, FetchPlans, Fetches, JobsContext, check_models, drop_staged, load_staged, read_registry, run_jobs,
+    FetchOutcome, FetchPlans, Fetches, JobsContext, Loading, check_models, read_registry, run_jobs,
 };
 use crate::functions::KnownFunctions;
 use crate::git::git_info;
@@ -177,16 +177,24 @@ impl FetchTurns<'_> {
             return Ok(None);
         }
         let executed = fetches.present(planned.target()).and_then(|present| {
-            load_staged(&context.session.connection, &fetches.store, planned.target(), &staged)?;
-            let rows = FetchedRows { plan, staged: &staged, present, redactor: self.redactor, keeps };
-            execute(context, planned, task, facts, Some(&rows))
+            let loading = Loading {
+                session: context.session,
+                store: &fetches.store,
+                cancellation: context.cancellation,
+                redactor: self.redactor,
+            };
+            let loaded = loading.load(planned.target(), plan, &staged)?;
+            let rows = FetchedRows { plan, staged: &staged, loaded: &loaded, present, keeps };
+            let executed = execute(context, planned, task, facts, Some(&rows));
+            let dropped = loaded.drop(&context.session.connection);
+            let mut executed = executed?;
+            executed.warnings.extend(dropped.err().map(|error| error.cleaned()));
+            Ok(executed)
         });
         let store = &fetches.store;
-        let dropped = drop_staged(&context.session.connection, planned.target());
         match executed {
             Ok(mut executed) => {
                 executed.warnings.extend(staged.warnings.iter().cloned());
-                executed.warnings.extend(dropped.err().map(|error| error.cleaned()));
                 // The lake has them: what stays is deleted by the next run.
                 let cleaned = store.lock().drop_fetch(&staged.lease);
                 executed.warnings.extend(cleaned.err().map(|error| format!("staged rows: {error}")));
