@@ -16,9 +16,7 @@ use state::{SqlStore, StateError};
 use types::{Code, Decision, Kind, Reason, RunType, Target};
 
 use crate::execute::{Executed, FetchedRows, RunContext, execute};
-use crate::fetching::{
-    FetchOutcome, FetchPlans, Fetches, JobsContext, Loading, check_models, read_registry, run_jobs,
-};
+use crate::fetching::{FetchOutcome, FetchPlans, Fetches, JobsContext, Loading, check_models, read_registry, run_jobs};
 use crate::functions::KnownFunctions;
 use crate::git::git_info;
 use crate::not_yet::check_supported;

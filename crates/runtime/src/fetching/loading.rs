@@ -12,8 +12,8 @@ use types::{Target, literal, quote};
 use super::checks::FetchPlan;
 use crate::{Cancellation, RunError, Session};
 
-/// Rows of a part: as many as the engine writes to a file at once …
-const PART_ROWS: u64 = 122_880;
+/// Rows of a part: a third of what the engine writes to a file at once …
+const PART_ROWS: u64 = 40_960;
 /// … and its bytes, whichever is reached first.
 const PART_BYTES: u64 = 32 << 20;
 /// Rows that are read from the state at once …
@@ -45,7 +45,8 @@ impl Loading<'_> {
     /// Loads all rows; the caller drops what this gives, and after an error nothing is left.
     pub(crate) fn load(&self, target: &Target, plan: &FetchPlan, staged: &Staged) -> Result<LoadedRows, RunError> {
         let connection = &self.session.connection;
-        let loaded = self.cancellation.interruptible(connection.interrupt_handle(), || self.parts(target, plan, staged));
+        let loaded =
+            self.cancellation.interruptible(connection.interrupt_handle(), || self.parts(target, plan, staged));
         let dropped = connection.execute(&format!("DROP TABLE IF EXISTS temp.main.{PART}"));
         let loaded = loaded?;
         dropped?;
