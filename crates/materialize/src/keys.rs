@@ -11,19 +11,15 @@ use crate::write::KindWrite;
 /// Sample values shown in an error.
 const SAMPLE_MAX: usize = 3;
 
-/// Key columns must be there and never NULL; a unique key must not repeat.
+/// Key columns, which must be there, are never NULL; a unique key does not repeat.
 pub(crate) fn check_keys(
     connection: &Connection,
     result: &ModelResult,
     kind: &KindWrite,
 ) -> Result<(), MaterializeError> {
-    let (directive, keys): (&'static str, &[String]) = match kind {
-        KindWrite::Table | KindWrite::Append => return Ok(()),
-        KindWrite::Merge { key } | KindWrite::Scd2 { key } => ("@unique_key", std::slice::from_ref(key)),
-        KindWrite::Tracked { keys } => ("@group_key", keys),
-    };
-    for key in keys {
-        check_present(result, directive, key)?;
+    let (directive, keys) = kind.keys();
+    if keys.is_empty() {
+        return Ok(());
     }
     let is_null: Vec<String> = keys.iter().map(|key| format!("{} IS NULL", quote(key))).collect();
     let nulls = count(connection, &format!("SELECT count(*) FROM {} WHERE {}", result.table, is_null.join(" OR ")))?;
@@ -34,18 +30,6 @@ pub(crate) fn check_keys(
         KindWrite::Merge { key } | KindWrite::Scd2 { key } => check_unique(connection, result, key),
         KindWrite::Table | KindWrite::Append | KindWrite::Tracked { .. } => Ok(()),
     }
-}
-
-/// An error if the result has no column of this name.
-pub(crate) fn check_present(result: &ModelResult, directive: &'static str, name: &str) -> Result<(), MaterializeError> {
-    if result.columns.iter().any(|column| column.name.eq_ignore_ascii_case(name)) {
-        return Ok(());
-    }
-    Err(MaterializeError::KeyMissing {
-        directive,
-        key: name.to_owned(),
-        available: result.columns.iter().map(|column| column.name.clone()).collect(),
-    })
 }
 
 fn check_unique(connection: &Connection, result: &ModelResult, key: &str) -> Result<(), MaterializeError> {

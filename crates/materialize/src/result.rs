@@ -5,6 +5,7 @@ use model::{TokenKind, tokens};
 use types::{Column, Target, quote};
 
 use crate::MaterializeError;
+use crate::output::check_storable;
 
 /// A built result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,7 +94,8 @@ pub fn build_result(
         })
     })?;
     let result = ModelResult { name, table, columns, rows };
-    check_types(connection, &result)?;
+    check_storable(&result.columns)?;
+    check_exact(connection, &result)?;
     Ok(result)
 }
 
@@ -168,7 +170,7 @@ pub(crate) fn stored_expression(column: &Column) -> String {
 }
 
 /// The pieces of a type's name, and whether each is the name of a type.
-fn type_words(type_name: &str) -> Vec<(&str, bool)> {
+pub(crate) fn type_words(type_name: &str) -> Vec<(&str, bool)> {
     let pieces = tokens(type_name);
     let words = pieces.iter().enumerate().map(|(at, token)| {
         let text = &type_name[token.span.clone()];
@@ -181,20 +183,10 @@ fn type_words(type_name: &str) -> Vec<(&str, bool)> {
     words.collect()
 }
 
-/// Refuses what the lake cannot store, or would store as something else.
-fn check_types(connection: &Connection, result: &ModelResult) -> Result<(), MaterializeError> {
+/// Refuses values that the lake would store as something else.
+fn check_exact(connection: &Connection, result: &ModelResult) -> Result<(), MaterializeError> {
     for column in &result.columns {
-        if column.name.to_ascii_lowercase().starts_with("__ondatra_") {
-            return Err(MaterializeError::ReservedColumn { column: column.name.clone() });
-        }
         let type_name = &column.type_name;
-        let has = |names: &[&str]| type_words(type_name).iter().any(|(text, is_type)| *is_type && names.contains(text));
-        let nested =
-            type_name.contains(['(', '[']) && (has(&["INTERVAL"]) || type_name.contains("TIME WITH TIME ZONE"));
-        if has(&["ENUM", "UNION", "BIT", "BIGNUM", "TIME_NS"]) || has_fixed_length(type_name) || nested {
-            let Column { name, type_name } = column.clone();
-            return Err(MaterializeError::UnsupportedType { column: name, type_name });
-        }
         let name = quote(&column.name);
         let stored = stored_type(type_name);
         if stored != *type_name {
@@ -213,12 +205,6 @@ fn check_types(connection: &Connection, result: &ModelResult) -> Result<(), Mate
         }
     }
     Ok(())
-}
-
-/// `INTEGER[3]`, but not `INTEGER[]`.
-fn has_fixed_length(type_name: &str) -> bool {
-    let words = type_words(type_name);
-    words.windows(2).any(|pair| pair[0].0 == "[" && pair[1].0.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// An error that shows the first value for which `lost` holds.
@@ -244,7 +230,7 @@ fn check_fits(
 
 #[cfg(test)]
 mod tests {
-    use super::{has_fixed_length, stored_type};
+    use super::stored_type;
 
     #[test]
     fn huge_integers_are_stored_as_decimals_wherever_they_stand() {
@@ -257,11 +243,5 @@ mod tests {
         ] {
             assert_eq!(stored_type(type_name), stored);
         }
-    }
-
-    #[test]
-    fn arrays_are_told_from_lists() {
-        assert!(has_fixed_length("INTEGER[3]") && has_fixed_length("STRUCT(a INTEGER[2])"));
-        assert!(!has_fixed_length("INTEGER[][]") && !has_fixed_length("STRUCT(\"a[3]\" INTEGER)"));
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use engine::{EngineError, LakeFacts};
 use fetch::Staged;
 use materialize::{
-    Layout, MaterializeError, Rebuild, WriteRequest, build_result, check_unique_in_query, drop_result, write_model,
+    MaterializeError, Rebuild, WriteRequest, build_result, check_unique_in_query, drop_result, write_model,
 };
 use plan::Names;
 use query::Functions;
@@ -17,12 +17,13 @@ use crate::functions::KnownFunctions;
 use crate::git::GitInfo;
 use crate::known::Known;
 use crate::lineage::{lineage, renames};
+use crate::places::output_place;
 use crate::planning::PlannedModel;
 use crate::reading::{Fallback, Reader, Source};
 use crate::record::{Run, Steps, commit_info, record};
 use crate::requirements::{check_limit, load_extensions};
 use crate::session::current_snapshot;
-use crate::task::{Task, kind_write, reported};
+use crate::task::{Task, kind_write, layout, reported};
 use crate::{Cancellation, RunError, Session};
 
 /// Attempts at one model's transaction while other writers get in the way.
@@ -71,7 +72,10 @@ pub(crate) fn execute(
         // Of a model that fetches it is checked with the rest of its SQL.
         check_limit(planned)?;
     }
-    load_extensions(context, planned)?;
+    if !planned.model.extensions.is_empty() {
+        context.functions.forget();
+        load_extensions(context.session, &planned.model)?;
+    }
     let functions = context.functions.get(&context.session.connection)?;
     let mut attempt = 1;
     let mut fallback = None;
@@ -171,8 +175,10 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
         last_run: task.last.as_ref().map_or("", |last| &last.end_time),
     };
     set_cursor(connection, model.incremental.as_ref(), &scope)?;
-    let failed =
-        |error| cursor_error(planned, &error).unwrap_or_else(|| statement_error(planned, error, source.own_text));
+    let failed = |error| {
+        cursor_error(planned, &error)
+            .unwrap_or_else(|| statement_error(planned, error, source.own_text, attempt.fetched))
+    };
     let result = build_result(connection, target, &source.sql, source.rows).map_err(|error| match attempt.fetched {
         Some(_) => failed(error).into(),
         None => refused(&source, error, failed),
@@ -199,7 +205,7 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
         read_snapshot,
         result: &result,
         partial: source.partial,
-        layout: Layout { partitioned_by: &model.partitioned_by, sorted_by: &model.sorted_by },
+        layout: layout(model),
         renames: &renames,
         cursor: model.incremental.as_ref().map(|incremental| incremental.column.value.as_str()),
         description: model.description.as_deref(),
@@ -306,7 +312,14 @@ fn cursor_error(planned: &PlannedModel, error: &MaterializeError) -> Option<RunE
     })
 }
 
-fn statement_error(planned: &PlannedModel, error: MaterializeError, own_text: bool) -> RunError {
-    let place = error.offset().filter(|_| own_text).map(|offset| Box::new(planned.model.sql_place(offset)));
+fn statement_error(
+    planned: &PlannedModel,
+    error: MaterializeError,
+    own_text: bool,
+    fetched: Option<&FetchedRows<'_>>,
+) -> RunError {
+    let column = |name: &str| fetched.and_then(|fetched| fetched.plan.query.column_offset(name));
+    let of_sql = error.offset().filter(|_| own_text).map(|offset| planned.model.sql_place(offset));
+    let place = of_sql.or_else(|| output_place(&planned.model, &error, column)).map(Box::new);
     RunError::Statement { error, place }
 }

@@ -13,14 +13,14 @@ use model::Model;
 use plan::Cycle;
 use project::{Environment, Redactor, check_state_key, find_model_files, read_config};
 use state::{SqlStore, StateError};
-use types::{Code, Decision, Kind, Reason, RunType, Target};
+use types::{Decision, Kind, Reason, RunType, Target};
 
 use crate::execute::{Executed, FetchedRows, RunContext, execute};
 use crate::fetching::{FetchOutcome, FetchPlans, Fetches, JobsContext, Loading, check_models, read_registry, run_jobs};
 use crate::functions::KnownFunctions;
 use crate::git::git_info;
-use crate::not_yet::check_supported;
 use crate::planning::{Planned, PlannedModel, decide_run, last_commit, plan_models, sort};
+use crate::requirements::check_runs;
 use crate::task::Task;
 use crate::{
     Cancellation, ModelOutcome, Observer, ProjectLock, RunError, RunSummary, Session, Status, load_models, select_model,
@@ -266,7 +266,7 @@ impl Turns {
 
     /// The models that will fetch, with what is to be done with them: nothing that they read is made by this run.
     fn fetches<'a>(&self, models: &'a [PlannedModel], facts: &LakeFacts) -> Vec<(&'a PlannedModel, Task)> {
-        let fetching = models.iter().filter(|planned| planned.model.fetch && check_supported(&planned.model).is_ok());
+        let fetching = models.iter().filter(|planned| planned.model.fetch && check_runs(planned, facts).is_ok());
         let task = |planned: &'a PlannedModel| {
             let Some(Ok(decision)) = self.decisions.get(&planned.target().key()) else { return None };
             let last = last_commit(planned, facts).ok()?;
@@ -345,16 +345,7 @@ impl Turns {
         fetches: &mut FetchTurns<'_>,
         outcome: &mut ModelOutcome,
     ) -> Result<(), RunError> {
-        // Also for a model that would be skipped: a check that never runs must not look as if it passed.
-        check_supported(&planned.model)?;
-        if facts.views.contains_key(&planned.target().key()) {
-            return Err(RunError::Refused {
-                code: Code::ModelPath,
-                message: format!("the lake holds a view {}, so there can be no table of that name", planned.target()),
-                help: "drop the view with the tool that made it, or rename the model's file".into(),
-                place: Box::new(planned.model.place(0..0)),
-            });
-        }
+        check_runs(planned, facts)?;
         let decision = self.decide(context, planned, facts)?;
         outcome.run_type = Some(decision.run_type);
         outcome.reason = decision.reason.to_string();

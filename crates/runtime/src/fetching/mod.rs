@@ -4,6 +4,7 @@ mod acks;
 mod arguments;
 mod checks;
 mod claims;
+mod declared;
 mod jobs;
 mod loading;
 mod lookup;
