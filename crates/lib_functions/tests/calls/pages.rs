@@ -1,9 +1,9 @@
 //! Pagination as people write it, and what `fetch` is called with.
 
 use lib_functions::{CallError, HostValue, Page};
+use testkit::http::{Answer, Seen, Server};
 
 use crate::scene::{Scene, call_error, fetch, keep};
-use crate::server::{Answer, Seen, Server};
 
 /// Fetches pages until there is no cursor.
 fn all_pages(scene: Scene, arguments: &[(&str, HostValue)]) -> (Vec<String>, Vec<Page>) {
@@ -24,7 +24,7 @@ fn all_pages(scene: Scene, arguments: &[(&str, HostValue)]) -> (Vec<String>, Vec
 }
 
 fn query(seen: &Seen) -> String {
-    seen.path().to_owned()
+    seen.target().to_owned()
 }
 
 fn paths(server: &Server) -> Vec<String> {
@@ -34,7 +34,7 @@ fn paths(server: &Server) -> Vec<String> {
 #[test]
 fn pages_by_cursor() {
     let server = Server::new(|_, seen| {
-        Answer::ok(match seen.path() {
+        Answer::ok(match seen.target() {
             "/items?limit=2" => "{\"items\": [{\"id\": 1}, {\"id\": 2}], \"next\": \"c/2\"}",
             "/items?limit=2&cursor=c%2F2" => "{\"items\": [{\"id\": 3}], \"next\": null}",
             _ => "{}",

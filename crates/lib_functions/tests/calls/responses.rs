@@ -1,7 +1,8 @@
 //! What scripts see of an answer.
 
+use testkit::http::{Answer, Server};
+
 use crate::scene::Scene;
-use crate::server::{Answer, Server};
 
 /// Prints what an expression says of the answer.
 fn seen(answer: Answer, expression: &str) -> String {
