@@ -5,8 +5,8 @@ use std::fmt;
 use lib_functions::Cell;
 
 use crate::Column;
+use crate::Refusal;
 use crate::json_write;
-use crate::refusal::Refusal;
 
 /// Most characters of a value that are shown.
 const SHOWN: usize = 100;
@@ -36,7 +36,7 @@ impl BadValue {
             source: column.source.clone(),
             type_name: column.sql_type.clone(),
             value,
-            reason: refusal.text(),
+            reason: refusal.to_string(),
         }
     }
 

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use engine::{Connection, EngineError, Value};
 
+use crate::Refusal;
 use crate::bad_value::KEPT;
-use crate::refusal::Refusal;
 use crate::sql::cast;
 use crate::{BadValue, Column};
 

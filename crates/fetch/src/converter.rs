@@ -2,9 +2,9 @@
 
 use lib_functions::{Cell, CellKind, Row};
 
+use crate::Refusal;
 use crate::keys;
 use crate::nested;
-use crate::refusal::Refusal;
 use crate::shape::Shape;
 use crate::{BadValue, Carriers, Column};
 

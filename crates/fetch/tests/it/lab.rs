@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use engine::{Connection, Database, Value};
-use fetch::{BadValue, Carriers, Column, Converter, select_list};
+use fetch::{BadValue, Carriers, Column, Converter, list_of, select_list};
 use lib_functions::testing::with_rows;
 use query::DeclaredType;
 use types::literal;
@@ -30,6 +30,12 @@ pub fn carrier(column: &Column, expression: &str) -> Result<Option<String>, BadV
         Converter::new(vec![column.clone()]).row(rows[0], &mut out)?;
         Ok(out.iter().next().unwrap().map(str::to_owned))
     })
+}
+
+/// A relation of texts, in a column `text`.
+pub fn relation(texts: &[String]) -> String {
+    let json = serde_json::to_string(texts).unwrap();
+    format!("(SELECT unnest({}) AS text)", list_of(&literal(&json)))
 }
 
 impl Lab {
