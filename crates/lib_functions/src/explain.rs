@@ -1,10 +1,11 @@
 //! Turns the language's errors into those of the user's file.
 
-use http_client::{HttpError, Stop};
+use http_client::HttpError;
 use starlark::ErrorKind;
 use types::Place;
 
 use crate::host::Host;
+use crate::surroundings::Surroundings;
 use crate::{Lib, LibError, LibErrorKind};
 
 /// Longest message.
@@ -45,12 +46,18 @@ pub(crate) struct Abort;
 pub(crate) struct Stopped;
 
 /// The user's error for one of the language.
-pub(crate) fn explain(lib: &Lib, host: &Host, stop: &Stop, function: &str, error: &starlark::Error) -> CallError {
+pub(crate) fn explain(
+    lib: &Lib,
+    host: &Host,
+    around: &Surroundings,
+    function: &str,
+    error: &starlark::Error,
+) -> CallError {
     if is::<Abort>(error.kind()) {
         return CallError::Aborted;
     }
     let run_stopped = host.stop().is_requested();
-    let was_stopped = is::<Stopped>(error.kind()) || is_stopped_request(error.kind()) || stop.is_requested();
+    let was_stopped = is::<Stopped>(error.kind()) || is_stopped_request(error.kind()) || around.stop.is_requested();
     let place = error.span().and_then(|span| {
         let source = lib.program.source(span.file.filename())?;
         Some(Box::new(source.place_of(span.span)))
@@ -68,7 +75,7 @@ pub(crate) fn explain(lib: &Lib, host: &Host, stop: &Stop, function: &str, error
             Some(callee) => format!("{callee}: {message}"),
             None => message,
         };
-        (LibErrorKind::Failed, format!("{name}: {}", message.trim_end()), help(error.kind(), &message))
+        (LibErrorKind::Failed, format!("{name}: {}", message.trim_end()), help(error.kind(), &message, around))
     };
     CallError::Failed(LibError { kind, message: shortened(&host.options().redactor.redact(&message)), help, place })
 }
@@ -92,7 +99,13 @@ fn shortened(message: &str) -> String {
     }
 }
 
-fn help(kind: &ErrorKind, message: &str) -> String {
+/// What to do about a `None` that should be something: most often a body that is no JSON, of which it is told why.
+pub(crate) fn none_help(no_json: Option<&str>) -> String {
+    let why = no_json.map(|why| format!(" ({why})")).unwrap_or_default();
+    format!("a value is None: `resp.json` is None if the body is no JSON{why}, look at `resp.text`")
+}
+
+fn help(kind: &ErrorKind, message: &str, around: &Surroundings) -> String {
     let help = match kind {
         ErrorKind::Fail(_) => "the function says so itself, by fail()",
         ErrorKind::StackOverflow(_) => "end the recursion, or write it as a loop",
@@ -104,9 +117,7 @@ fn help(kind: &ErrorKind, message: &str) -> String {
         _ if message.contains("request failed after") => {
             "check that the service is there; \"timeout\", \"retry\" and \"backoff\" in API say how long to try"
         }
-        _ if message.contains("NoneType") => {
-            "a value is None: `resp.json` is None if the body is no JSON, look at `resp.text`"
-        }
+        _ if message.contains("NoneType") => return none_help(around.no_json.get().as_deref()),
         _ if message.contains("memory limit") => "give back fewer rows a page, and keep less",
         _ => "correct the line that is shown",
     };

@@ -6,7 +6,7 @@ use starlark::values::list::ListRef;
 use starlark::values::{Heap, Value};
 
 use crate::cell::Row;
-use crate::explain::CallError;
+use crate::explain::{CallError, none_help};
 use crate::host_value::HostValue;
 use crate::running::{Argument, Running};
 use crate::{LibError, LibErrorKind};
@@ -124,11 +124,16 @@ impl Running<'_> {
 
     fn wrong(&self, function: &str, what: &str) -> CallError {
         let lib = self.lib();
+        let help = if what.contains("NoneType") {
+            none_help(self.no_json.get().as_deref())
+        } else {
+            help(function).to_owned()
+        };
         let place = lib.functions.get(function).map(|signature| Box::new(lib.program.main().place_of(signature.span)));
         CallError::Failed(LibError {
             kind: LibErrorKind::Failed,
             message: self.redacted(&format!("{}.{function}: {what}", lib.name)),
-            help: help(function).into(),
+            help,
             place,
         })
     }
