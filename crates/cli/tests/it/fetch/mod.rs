@@ -4,6 +4,7 @@ mod arguments;
 mod before_fetching;
 mod concurrent;
 mod crash;
+mod hostile;
 mod interrupt;
 mod jobs;
 mod kinds;
