@@ -30,7 +30,7 @@ pub struct BadValue {
 }
 
 impl BadValue {
-    pub(crate) fn new(column: &Column, value: String, refusal: Refusal) -> Self {
+    pub(crate) fn new(column: &Column, value: String, refusal: &Refusal) -> Self {
         Self {
             column: column.alias.clone(),
             source: column.source.clone(),
@@ -40,7 +40,7 @@ impl BadValue {
         }
     }
 
-    pub(crate) fn of_cell(column: &Column, cell: Cell<'_>, refusal: Refusal) -> Self {
+    pub(crate) fn of_cell(column: &Column, cell: Cell<'_>, refusal: &Refusal) -> Self {
         Self::new(column, json_write::shown(cell, KEPT), refusal)
     }
 

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use testkit::http::{Answer, Server};
+use testkit::Project;
+use testkit::http::{Answer, Seen, Server};
 
-use super::{lib, model, run, staged};
-use crate::project;
+use super::{model, run, staged, with_lib};
 
 /// Asks for the path that it is given.
 const ASKING: &str = r#"
@@ -19,6 +19,21 @@ def fetch(path):
         fail("status", resp.status_code)
     return {"rows": resp.json["rows"]}
 "#;
+
+/// A project with a model `raw.x<number>` for each type of a column `ab`, that asks for `/<number>`.
+fn project_of(api: &Server, types: impl Iterator<Item = &'static str>) -> Project {
+    let project = with_lib(api, "\"args\": [\"path\"]", ASKING);
+    for (at, sql_type) in types.enumerate() {
+        let columns = format!("ab::{sql_type} AS ab");
+        model(&project, &format!("raw/x{at}"), "table", &columns, &format!("api('/{at}')"));
+    }
+    project
+}
+
+/// The number of the model that asks.
+fn number(request: &Seen) -> usize {
+    request.path()[1..].parse().unwrap()
+}
 
 /// Most memory of a run that is sent a body without end, with the engine and all: the body may take 256 MiB by default.
 const MEMORY_MAX: u64 = 1 << 30;
@@ -49,16 +64,12 @@ fn refused() -> Vec<(Answer, &'static str, &'static str)> {
 fn what_cannot_be_taken_is_a_clear_error_and_leaves_the_table() {
     let is_hostile = Arc::new(AtomicBool::new(false));
     let (hostile, answers) = (Arc::clone(&is_hostile), refused());
-    let api = Server::new(move |_, request| match hostile.load(Ordering::SeqCst) {
-        true => answers[request.path()[1..].parse::<usize>().unwrap()].0.clone(),
-        false => Answer::ok("{\"rows\": [{\"ab\": null}]}"),
+    let api = Server::new(move |_, request| {
+        let answer = &answers[number(request)].0;
+        if hostile.load(Ordering::SeqCst) { answer.clone() } else { Answer::ok("{\"rows\": [{\"ab\": null}]}") }
     });
-    let project = project();
-    project.write("lib/api.star", &lib(&api, "\"args\": [\"path\"]", ASKING));
     let cases = refused();
-    for (at, (_, sql_type, _)) in cases.iter().enumerate() {
-        model(&project, &format!("raw/x{at}"), "table", &format!("ab::{sql_type} AS ab"), &format!("api('/{at}')"));
-    }
+    let project = project_of(&api, cases.iter().map(|case| case.1));
     run(&project);
     is_hostile.store(true, Ordering::SeqCst);
     let output = project.run(&["run"]).failure(1);
@@ -92,12 +103,8 @@ fn what_is_odd_but_has_a_value_becomes_it() {
         ("VARCHAR", b"\xef\xbb\xbf{\"rows\": [{\"ab\": \"\\ud800\"}]}".to_vec(), "\u{fffd}"),
     ];
     let answers: Vec<Vec<u8>> = cases.iter().map(|(_, body, _)| body.clone()).collect();
-    let api = Server::new(move |_, request| Answer::ok(&answers[request.path()[1..].parse::<usize>().unwrap()]));
-    let project = project();
-    project.write("lib/api.star", &lib(&api, "\"args\": [\"path\"]", ASKING));
-    for (at, (sql_type, _, _)) in cases.iter().enumerate() {
-        model(&project, &format!("raw/x{at}"), "table", &format!("ab::{sql_type} AS ab"), &format!("api('/{at}')"));
-    }
+    let api = Server::new(move |_, request| Answer::ok(&answers[number(request)]));
+    let project = project_of(&api, cases.iter().map(|case| case.0));
     run(&project);
     let tables: Vec<String> =
         (0..cases.len()).map(|at| format!("SELECT {at} AS n, ab::VARCHAR AS ab FROM raw.x{at}")).collect();
@@ -116,13 +123,12 @@ fn peak(process: u32) -> Option<u64> {
 
 #[test]
 fn a_body_without_end_is_an_error_in_bounded_memory() {
-    let chunk = [b"100000\r\n".as_slice(), &[b' '; 1 << 20], b"\r\n"].concat();
+    let chunk = [b"100000\r\n".as_slice(), &vec![b' '; 1 << 20], b"\r\n"].concat();
     let api = Server::new(move |_, request| match request.path() {
         "/endless" => Answer::head(200, &[("Transfer-Encoding", "chunked")]).forever(&chunk, Duration::ZERO),
         _ => Answer::ok("{\"rows\": [{\"ab\": 1}]}"),
     });
-    let project = project();
-    project.write("lib/api.star", &lib(&api, "\"args\": [\"path\"]", ASKING));
+    let project = with_lib(&api, "\"args\": [\"path\"]", ASKING);
     model(&project, "raw/x", "table", "ab::INTEGER AS ab", "api('/good')");
     run(&project);
     model(&project, "raw/x", "table", "ab::INTEGER AS ab", "api('/endless')");

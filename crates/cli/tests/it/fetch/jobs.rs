@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
-use testkit::http::{Answer, Server};
+use testkit::http::{Answer, Seen, Server};
 
 use super::{model, page, run, staged, with_lib};
 
@@ -55,7 +55,7 @@ fn a_job_is_submitted_waited_for_and_its_result_fetched_by_pages() {
     run(&project);
     assert_eq!(project.rows("FROM raw.x ORDER BY ALL"), "1\n2\n3\n");
     let requests = api.seen();
-    let paths: Vec<&str> = requests.iter().map(|request| request.path()).collect();
+    let paths: Vec<&str> = requests.iter().map(Seen::path).collect();
     assert_eq!(paths, ["/jobs", "/jobs/7", "/jobs/7", "/jobs/7", "/result", "/result"]);
     let sent: serde_json::Value = serde_json::from_slice(&requests[0].body).unwrap();
     assert_eq!(sent, json!({"report": "sales", "target": "raw.x"}));

@@ -12,6 +12,7 @@ mod libs;
 mod output;
 mod pages;
 mod states;
+mod tutorial;
 mod values;
 
 use std::sync::{Arc, Mutex};
