@@ -17,7 +17,6 @@ mod requests;
 mod responses;
 mod retries;
 mod scene;
-mod server;
 mod stopping;
 mod throttling;
 mod tls;
