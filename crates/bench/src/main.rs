@@ -20,7 +20,7 @@ use measure::Figure;
 
 type Measure = fn(&Path) -> Figure;
 
-const FIGURES: [(&str, Measure); 20] = [
+const FIGURES: [(&str, Measure); 21] = [
     ("first run", first_run::figure),
     ("no-op size", no_op::over_table_size),
     ("no-op models", no_op::over_models),
@@ -40,6 +40,7 @@ const FIGURES: [(&str, Measure); 20] = [
     ("ingest bare", ingest::against_bare_loop),
     ("ingest dlt", ingest::against_dlt),
     ("ingest memory", ingest::memory),
+    ("ingest memory of many", ingest::memory_of_many),
     ("ingest parallel", ingest::parallel),
 ];
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use engine::{Connection, EngineError, EngineOptions, Instance, SpillFolder, needed_extensions};
+use engine::{Connection, EngineError, EngineOptions, Instance, MemoryLimit, SpillFolder, needed_extensions};
 use jiff::Timestamp;
 use model::{Code, ConfigDefinitions, TokenKind, code_words};
 use project::{ConfigFailure, ConfigFile, ConfigFiles};
@@ -25,6 +25,7 @@ pub struct Session {
     pub catalogs: BTreeSet<String>,
     /// What of the configuration can change a model's meaning.
     pub definitions: ConfigDefinitions,
+    memory_limit: MemoryLimit,
     // Behind the connection: the folder must outlive what spills into it.
     spill: SpillFolder,
 }
@@ -55,12 +56,18 @@ impl Session {
         catalogs.remove(&lake);
         catalogs.retain(|name| !metadata.starts_with(&quote(name)));
         let definitions = config.definitions();
-        Ok(Self { connection, lake, metadata, catalogs, definitions, spill })
+        let memory_limit = MemoryLimit::of(&connection)?;
+        Ok(Self { connection, lake, metadata, catalogs, definitions, memory_limit, spill })
     }
 
     /// A folder of the session's own, gone with it.
     pub(crate) fn spill(&self) -> &Path {
         self.spill.path()
+    }
+
+    /// Gives memory back, but for `kept`, a size as the engine reads it.
+    pub(crate) fn trim_memory(&self, kept: &str) {
+        self.memory_limit.trim(&self.connection, kept);
     }
 }
 

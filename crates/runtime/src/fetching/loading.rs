@@ -12,8 +12,8 @@ use types::{Target, literal, quote};
 use super::checks::FetchPlan;
 use crate::{Cancellation, RunError, Session};
 
-/// Rows of a part: a third of what the engine writes to a file at once …
-const PART_ROWS: u64 = 40_960;
+/// Rows of a part …
+const PART_ROWS: u64 = 20_480;
 /// … and its bytes, whichever is reached first.
 const PART_BYTES: u64 = 32 << 20;
 /// Rows that are read from the state at once …
@@ -22,6 +22,8 @@ const READ_ROWS: u64 = 10_000;
 const FIRST_READ_ROWS: u64 = 500;
 /// … and about as many bytes of them.
 const READ_BYTES: u64 = 8 << 20;
+/// What the session keeps in memory after a part.
+const KEPT: &str = "16MB";
 /// The temporary table of a part's texts, in a column `row`.
 const PART: &str = "__ondatra_part";
 /// The file's database.
@@ -39,6 +41,8 @@ pub(crate) struct Loading<'a> {
 pub(crate) struct LoadedRows {
     /// Qualified and quoted.
     pub table: String,
+    /// The engine's threads as they were, if it has one only while these rows are written.
+    threads: Option<i64>,
 }
 
 impl Loading<'_> {
@@ -61,7 +65,8 @@ impl Loading<'_> {
             self.attach_file()?;
         }
         let database = if in_file { FILE } else { "temp" };
-        let loaded = LoadedRows { table: format!("{database}.main.{}", quote(&format!("fetched_{target}"))) };
+        let table = format!("{database}.main.{}", quote(&format!("fetched_{target}")));
+        let mut loaded = LoadedRows { table, threads: None };
         let select = typed_rows("\"row\"", &format!("temp.main.{PART}"), &plan.columns);
         // Without it the engine takes no name in `temp`, and with it none elsewhere.
         let temporary = if in_file { "" } else { "TEMP" };
@@ -74,6 +79,9 @@ impl Loading<'_> {
                 return Err(error);
             }
             if from >= staged.rows {
+                if in_file {
+                    self.spare_memory(&mut loaded)?;
+                }
                 return Ok(loaded);
             }
             statement = format!("INSERT INTO {} {select}", loaded.table);
@@ -85,6 +93,9 @@ impl Loading<'_> {
     fn read_part(&self, staged: &Staged, from: u64) -> Result<u64, RunError> {
         let connection = &self.session.connection;
         connection.execute(&format!("CREATE OR REPLACE TEMP TABLE {PART} (\"row\" VARCHAR)"))?;
+        if from > 0 {
+            self.session.trim_memory(KEPT);
+        }
         let (mut at, mut bytes) = (from, 0);
         while at < staged.rows && at - from < PART_ROWS && bytes < PART_BYTES {
             self.cancellation.check()?;
@@ -110,6 +121,13 @@ impl Loading<'_> {
         self.session.connection.execute(&format!("ATTACH IF NOT EXISTS {} AS {FILE}", literal(&path)))
     }
 
+    /// Many rows are written by one thread, since each holds a group of 122,880 until it writes them.
+    fn spare_memory(&self, loaded: &mut LoadedRows) -> Result<(), EngineError> {
+        let connection = &self.session.connection;
+        loaded.threads = connection.query_value("SELECT current_setting('threads')")?.as_i64();
+        connection.execute("SET threads = 1")
+    }
+
     /// The value that the engine could not convert, if that is why it failed.
     fn explained(&self, error: EngineError, plan: &FetchPlan) -> RunError {
         if !error.is_statement_fault() {
@@ -128,8 +146,11 @@ impl Loading<'_> {
 }
 
 impl LoadedRows {
-    /// Drops them.
+    /// Drops them; the engine has its threads again.
     pub(crate) fn drop(&self, connection: &Connection) -> Result<(), EngineError> {
+        if let Some(threads) = self.threads {
+            connection.execute(&format!("SET threads = {threads}"))?;
+        }
         connection.execute(&format!("DROP TABLE IF EXISTS {}", self.table))
     }
 }

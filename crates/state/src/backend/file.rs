@@ -1,7 +1,6 @@
 //! A DuckDB file, attached to the session as `state`.
 
-use engine::{EngineError, Instance, Rows};
-use types::literal;
+use engine::{EngineError, Instance, MemoryLimit, Rows};
 
 use super::{Backend, BackendKind, Load, load_into};
 
@@ -15,28 +14,24 @@ const LARGE_ROWS: u64 = 1_000;
 /// The file's session.
 pub(crate) struct File {
     instance: Instance,
-    /// Most memory that a request may take, as the engine writes sizes.
-    limit: String,
+    limit: MemoryLimit,
 }
 
 impl File {
     /// The session of an instance that has the file attached.
     pub(crate) fn new(instance: Instance) -> Result<Self, EngineError> {
         instance.connection.execute("USE state")?;
-        let limit = instance.connection.query_value("SELECT current_setting('memory_limit')")?;
-        Ok(Self { instance, limit: limit.into_text().unwrap_or_default() })
+        let limit = MemoryLimit::of(&instance.connection)?;
+        Ok(Self { instance, limit })
     }
 
     pub(crate) fn into_instance(self) -> Instance {
         self.instance
     }
 
-    /// Gives memory back. The engine keeps blocks until its limit, which no request may be refused for, so the limit is
-    /// lowered for a moment.
+    /// Gives memory back. No request may be refused for a lack of it, so there is no lower limit for all of them.
     fn trim(&self) {
-        let limit = literal(&self.limit);
-        // What is in use stays, and the limit with it.
-        let _ = self.instance.connection.execute(&format!("SET memory_limit = '{KEPT}'; SET memory_limit = {limit}"));
+        self.limit.trim(&self.instance.connection, KEPT);
     }
 }
 
