@@ -53,7 +53,7 @@ pub(crate) fn explain(lib: &Lib, host: &Host, stop: &Stop, function: &str, error
     let was_stopped = is::<Stopped>(error.kind()) || is_stopped_request(error.kind()) || stop.is_requested();
     let place = error.span().and_then(|span| {
         let source = lib.program.source(span.file.filename())?;
-        Some(Box::new(source.place_of(span.span)))
+        Some(Box::new(source.executed_place_of(span.span)))
     });
     let name = format!("{}.{function}", lib.name);
     let (kind, message, help) = if run_stopped && was_stopped {

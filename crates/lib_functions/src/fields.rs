@@ -137,7 +137,11 @@ impl Fields {
         let Some((text, span)) = self.text(name)? else { return Ok(None) };
         match parse_duration(&text).filter(|duration| !duration.is_zero() && *duration <= LONGEST) {
             Some(duration) => Ok(Some(duration)),
-            None => Err(self.problem(name, "must be a duration like \"5s\" or \"1m30s\", more than 0", span)),
+            None => {
+                let most = LONGEST.as_secs() / 3600;
+                let message = format!("must be a duration like \"5s\" or \"1m30s\", more than 0, at most {most}h");
+                Err(self.problem(name, &message, span))
+            }
         }
     }
 

@@ -186,7 +186,12 @@ fn untyped(body: Body, call: &[CallHeader]) -> Body {
 /// The answer as scripts see it.
 fn response<'v>(function: &str, answer: &Response, heap: Heap<'v>) -> starlark::Result<Value<'v>> {
     let text = String::from_utf8_lossy(&answer.body);
-    let json = json::parse(&text, heap).unwrap_or_else(|_| Value::new_none());
+    let json = match json::parse(&text, heap) {
+        Err(error) if error.is_beyond => {
+            return Err(failure(function, format_args!("the JSON of the answer cannot be read: {error}")));
+        }
+        parsed => parsed.unwrap_or_else(|_| Value::new_none()),
+    };
     let fields = [
         ("status_code", heap.alloc(i32::from(answer.status))),
         ("ok", Value::new_bool((200..300).contains(&answer.status))),

@@ -1,0 +1,121 @@
+//! Methods whose result is larger than all that they are given, or that compare and hash.
+
+use starlark::collections::SmallMap;
+use starlark::environment::GlobalsBuilder;
+use starlark::eval::Evaluator;
+use starlark::values::Value;
+use starlark::values::tuple::UnpackTuple;
+
+use super::operators::{fits, hashed, iterated, length, looked_for};
+use super::weight::{room, weigh};
+use crate::builtins::failure;
+use crate::host_value::elements;
+
+/// Calls a method by its number in [`METHODS`].
+pub(super) const METHOD: &str = "__method__";
+/// What a method is taken of that is not called at once.
+pub(super) const RECEIVER: &str = "__receiver__";
+
+/// Methods that are called through us. Those of [`KEYED`] only where their argument is not looked at in its place.
+pub(super) const METHODS: [&str; 24] = [
+    "join",
+    "replace",
+    "format",
+    "strip",
+    "lstrip",
+    "rstrip",
+    "extend",
+    "update",
+    "union",
+    "intersection",
+    "difference",
+    "symmetric_difference",
+    "issubset",
+    "issuperset",
+    "isdisjoint",
+    "difference_update",
+    "intersection_update",
+    "symmetric_difference_update",
+    "get",
+    "pop",
+    "setdefault",
+    "add",
+    "discard",
+    "remove",
+];
+
+/// Methods of dicts and sets that hash their first argument.
+pub(super) const KEYED: [&str; 5] = ["get", "pop", "setdefault", "add", "discard"];
+
+/// Most characters that `strip` and its like take away: each is compared with each of the text.
+const MAX_STRIPPED: usize = 1_000;
+
+/// Adds the function.
+pub(super) fn register(builder: &mut GlobalsBuilder) {
+    functions(builder);
+}
+
+#[starlark::starlark_module]
+fn functions(builder: &mut GlobalsBuilder) {
+    fn __method__<'v>(
+        #[starlark(require = pos)] number: i32,
+        #[starlark(require = pos)] receiver: Value<'v>,
+        #[starlark(args)] args: UnpackTuple<Value<'v>>,
+        #[starlark(kwargs)] kwargs: SmallMap<String, Value<'v>>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<Value<'v>> {
+        let name = usize::try_from(number).ok().and_then(|number| METHODS.get(number)).copied().unwrap_or_default();
+        let method = receiver.get_attr_error(name, eval.heap())?;
+        check(name, receiver, &args.items, &kwargs, eval)?;
+        let named: Vec<(&str, Value<'v>)> = kwargs.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+        eval.eval_function(method, &args.items, &named)
+    }
+}
+
+fn check<'v>(
+    name: &str,
+    receiver: Value<'v>,
+    args: &[Value<'v>],
+    kwargs: &SmallMap<String, Value<'v>>,
+    eval: &Evaluator<'v, '_, '_>,
+) -> starlark::Result<()> {
+    let heap = eval.heap();
+    match (receiver.unpack_str(), name, args) {
+        (Some(separator), "join", [all, ..]) => joined(separator, *all, eval),
+        (Some(text), "replace", [old, new, ..]) => match (old.unpack_str(), new.unpack_str()) {
+            (Some(old), Some(new)) => replaced(text, old, new, eval),
+            _ => Ok(()),
+        },
+        (Some(text), "format", _) => {
+            let places = text.matches('{').count();
+            args.iter().chain(kwargs.values()).try_for_each(|value| fits(text, places, *value, eval))
+        }
+        (Some(_), _, [taken, ..]) if taken.unpack_str().is_some_and(|taken| taken.len() > MAX_STRIPPED) => {
+            Err(failure(name, format_args!("more than {MAX_STRIPPED} characters to take away")))
+        }
+        (None, "get" | "pop" | "setdefault" | "add" | "discard", [key, ..]) => hashed(*key, heap),
+        (None, "remove", [item, ..]) => looked_for(*item, receiver, heap),
+        (None, _, _) => args.iter().try_for_each(|all| {
+            iterated(*all, eval)?;
+            weigh(*all, heap).map(|_| ()).map_err(starlark::Error::from)
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn joined<'v>(separator: &str, all: Value<'v>, eval: &Evaluator<'v, '_, '_>) -> starlark::Result<()> {
+    let mut bytes = separator.len().saturating_mul(length(all));
+    if let Some(items) = elements(all, eval.heap()).filter(|_| all.get_type() != "range") {
+        let texts = items.iter().filter_map(|item| item.unpack_str()).map(str::len);
+        bytes = texts.fold(bytes, usize::saturating_add);
+    }
+    room(eval, bytes)
+}
+
+fn replaced(text: &str, old: &str, new: &str, eval: &Evaluator<'_, '_, '_>) -> starlark::Result<()> {
+    if new.len() <= old.len() {
+        return room(eval, text.len());
+    }
+    let places = if old.is_empty() { text.len() + 1 } else { text.matches(old).count() };
+    room(eval, text.len().saturating_add(places.saturating_mul(new.len())))
+}

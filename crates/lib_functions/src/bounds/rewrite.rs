@@ -1,0 +1,217 @@
+//! Rewrites a text so that what can grow or recurse without end goes through functions that look first:
+//!
+//! ```text
+//! a * b         →  __mul__(a , b)
+//! a + b         →  a + __addend__((b))
+//! x *= y        →  x *= __factor__(x, (y))
+//! s.join(all)   →  __method__(0, s, all)
+//! d[key]        →  d[__key__((key))]
+//! f"{x}"        →  f"{__shown__((x))}"
+//! f(*all)       →  f(*__spread__((all)))
+//! ```
+//!
+//! What a literal bounds stays as it is, so that most of a file does.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use starlark::syntax::AstModule;
+use starlark_syntax::codemap::Spanned;
+use starlark_syntax::syntax::ast::{
+    Argument, AssignOp, AssignTarget, AstArgument, AstAssignTarget, AstExpr, AstLiteral, AstStmt, AstString, BinOp,
+    Expr, Stmt,
+};
+use starlark_syntax::syntax::uniplate::Visit;
+
+use super::edits::{Edits, Rewritten};
+use super::methods::{KEYED, METHOD, METHODS, RECEIVER};
+use super::operators::{
+    ADDEND, DIVISOR, EQ, FACTOR, GE, GT, IN, KEY, LE, LT, MOD, MUL, NE, NOT_IN, SHIFT, SHL, SHOWN, SPREAD,
+};
+use super::regions::Regions;
+use crate::literal::Problem;
+
+/// Rewrites a text whose syntax tree this is.
+///
+/// # Errors
+/// What can be neither bounded nor kept.
+pub(crate) fn rewrite(text: &str, module: &AstModule) -> Result<Rewritten, Problem> {
+    let mut rewriter = Rewriter { text, regions: Regions::of(text), edits: Edits::default(), taken: BTreeSet::new() };
+    rewriter.statement(module.statement())?;
+    Ok(rewriter.edits.apply(text))
+}
+
+struct Rewriter<'a> {
+    text: &'a str,
+    regions: Regions<'a>,
+    edits: Edits,
+    /// Names of methods that were looked at with their calls.
+    taken: BTreeSet<u32>,
+}
+
+impl Rewriter<'_> {
+    fn statement(&mut self, statement: &AstStmt) -> Result<(), Problem> {
+        match &statement.node {
+            Stmt::AssignModify(target, op, value) => self.augmented(target, *op, value)?,
+            Stmt::Assign(assign) => self.target(&assign.lhs),
+            Stmt::For(each) => self.target(&each.var),
+            _ => {}
+        }
+        let mut inner = Vec::new();
+        statement.visit_children(|part| match part {
+            Visit::Stmt(part) => inner.push(part),
+            Visit::Expr(part) => self.expression(part),
+        });
+        inner.into_iter().try_for_each(|part| self.statement(part))
+    }
+
+    /// The keys in what is assigned to.
+    fn target(&mut self, target: &AstAssignTarget) {
+        match &target.node {
+            AssignTarget::Index(parts) => self.key(&parts.1),
+            AssignTarget::Tuple(targets) => targets.iter().for_each(|target| self.target(target)),
+            AssignTarget::Dot(..) | AssignTarget::Identifier(_) => {}
+        }
+    }
+
+    /// `x *= y`: the operator stays, because it changes lists in place; `y` looks at both.
+    fn augmented(&mut self, target: &AstAssignTarget, op: AssignOp, value: &AstExpr) -> Result<(), Problem> {
+        self.target(target);
+        let function = match op {
+            AssignOp::Add if is_number(value) => return Ok(()),
+            AssignOp::Add => {
+                let (_, _, value) = self.regions.of_operands(target.span, value.span);
+                self.guard(value, ADDEND);
+                return Ok(());
+            }
+            AssignOp::Multiply => FACTOR,
+            AssignOp::Percent => DIVISOR,
+            AssignOp::LeftShift => SHIFT,
+            _ => return Ok(()),
+        };
+        let mut calls = false;
+        target.visit_expr(|part| calls |= has_call(part));
+        if calls {
+            let message = format!("what `{}` changes holds a call: give its value a name first", op.to_string().trim());
+            return Err(Problem::new(message, target.span));
+        }
+        let (target, _, value) = self.regions.of_operands(target.span, value.span);
+        self.edits.wrap(value, format!(" {function}({}, (", &self.text[target]), "))");
+        Ok(())
+    }
+
+    fn expression(&mut self, expr: &AstExpr) {
+        match &expr.node {
+            Expr::Op(left, op, right) => self.operation(left, *op, right),
+            Expr::Call(callee, args) => self.call(callee, &args.args),
+            Expr::Dot(receiver, name) => self.attribute(receiver, name, None),
+            Expr::Index(parts) => self.key(&parts.1),
+            Expr::Dict(entries) => entries.iter().for_each(|(key, _)| self.key(key)),
+            Expr::DictComprehension(entry, ..) => self.key(&entry.0),
+            Expr::FString(text) => {
+                text.node.expressions.iter().for_each(|part| self.guard(self.regions.of_span(part.span), SHOWN));
+            }
+            _ => {}
+        }
+        expr.node.visit_expr(|part| self.expression(part));
+    }
+
+    /// Calls a function of one argument with what stands there.
+    fn guard(&mut self, range: Range<usize>, function: &str) {
+        self.edits.wrap(range, format!("{function}(("), "))");
+    }
+
+    fn key(&mut self, key: &AstExpr) {
+        if !is_bounded(key) {
+            self.guard(self.regions.of_span(key.span), KEY);
+        }
+    }
+
+    fn operation(&mut self, left: &AstExpr, op: BinOp, right: &AstExpr) {
+        let function = match op {
+            BinOp::Add if is_number(left) || is_number(right) => return,
+            BinOp::Add => {
+                let (_, _, right) = self.regions.of_operands(left.span, right.span);
+                return self.guard(right, ADDEND);
+            }
+            BinOp::Percent if is_number(left) || is_number(right) => return,
+            BinOp::Multiply => MUL,
+            BinOp::Percent => MOD,
+            BinOp::LeftShift => SHL,
+            _ if is_bounded(left) || is_bounded(right) => return,
+            BinOp::Equal => EQ,
+            BinOp::NotEqual => NE,
+            BinOp::Less => LT,
+            BinOp::Greater => GT,
+            BinOp::LessOrEqual => LE,
+            BinOp::GreaterOrEqual => GE,
+            BinOp::In => IN,
+            BinOp::NotIn => NOT_IN,
+            _ => return,
+        };
+        let (left, op, right) = self.regions.of_operands(left.span, right.span);
+        self.edits.wrap(left.start..right.end, format!("{function}("), ")");
+        self.edits.replace(op, ",");
+    }
+
+    fn call(&mut self, callee: &AstExpr, args: &[AstArgument]) {
+        for arg in args {
+            if let Argument::Args(all) = &arg.node {
+                self.guard(self.regions.of_span(all.span), SPREAD);
+            }
+        }
+        if let Expr::Dot(receiver, name) = &callee.node {
+            self.attribute(receiver, name, Some(args));
+        }
+    }
+
+    /// A method that is called with these arguments, or is taken to be called later.
+    fn attribute(&mut self, receiver: &AstExpr, name: &AstString, args: Option<&[AstArgument]>) {
+        let Some(number) = METHODS.iter().position(|method| *method == name.node) else { return };
+        if !self.taken.insert(name.span.begin().get()) {
+            return;
+        }
+        let (receiver, dot, call) = self.regions.of_attribute(receiver.span, name.span);
+        match (args, call) {
+            (Some([Spanned { node: Argument::Positional(key), .. }, ..]), _) if KEYED.contains(&name.node.as_str()) => {
+                self.key(key);
+            }
+            (Some(_), Some(after)) => {
+                self.edits.wrap(receiver.start..receiver.end, format!("{METHOD}({number}, "), "");
+                self.edits.replace(dot.start..after, ", ");
+            }
+            _ => {
+                let method = format!("(lambda {RECEIVER}: lambda *a, **k: {METHOD}({number}, {RECEIVER}, *a, **k))(");
+                self.edits.wrap(receiver.start..receiver.end, method, "");
+                self.edits.replace(dot, ")");
+            }
+        }
+    }
+}
+
+/// Whether a call stands in an expression.
+fn has_call(expr: &AstExpr) -> bool {
+    let mut found = matches!(expr.node, Expr::Call(..));
+    expr.node.visit_expr(|part| found |= has_call(part));
+    found
+}
+
+fn is_number(expr: &AstExpr) -> bool {
+    match &expr.node {
+        Expr::Literal(literal) => matches!(literal, AstLiteral::Int(_) | AstLiteral::Float(_)),
+        Expr::Minus(number) | Expr::Plus(number) => is_number(number),
+        _ => false,
+    }
+}
+
+/// Whether a value is written out, so that it bounds what it is compared with.
+fn is_bounded(expr: &AstExpr) -> bool {
+    match &expr.node {
+        Expr::Literal(_) | Expr::FString(_) => true,
+        Expr::Identifier(name) => matches!(name.node.ident.as_str(), "None" | "True" | "False"),
+        Expr::Minus(number) | Expr::Plus(number) => is_number(number),
+        Expr::Tuple(parts) | Expr::List(parts) => parts.iter().all(is_bounded),
+        Expr::Dict(entries) => entries.iter().all(|(key, value)| is_bounded(key) && is_bounded(value)),
+        _ => false,
+    }
+}
