@@ -34,6 +34,7 @@ fn command() -> ExitCode {
     let (json, words) = invocation::words(std::env::args_os());
     let ui = Ui::from_terminal(json);
     let result = args::read(&words).and_then(|command| commands::dispatch(command, &ui));
+    let result = result.and_then(|code| ui.check_lines().map(|()| code));
     match result {
         Ok(code) => code,
         Err(error) => error.report(&ui),

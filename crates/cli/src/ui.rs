@@ -2,7 +2,7 @@
 // The methods belong to the streams even where they look at no setting of theirs.
 #![allow(clippy::unused_self, clippy::struct_excessive_bools)]
 
-use std::cell::{Cell, OnceCell};
+use std::cell::OnceCell;
 use std::io::{self, IsTerminal, Write};
 
 use project::Redactor;
@@ -21,8 +21,8 @@ pub(crate) struct Ui {
     pub progress: bool,
     /// Takes secrets out of errors and warnings; known once the project is.
     redactor: OnceCell<Redactor>,
-    /// Whether a line could not be written.
-    lost: Cell<bool>,
+    /// Why a line could not be written to stdout, the first time.
+    lost: OnceCell<io::Error>,
 }
 
 /// Colors of status words.
@@ -45,7 +45,7 @@ impl Ui {
             color_errors: rich && err,
             progress: rich && err,
             redactor: OnceCell::new(),
-            lost: Cell::new(false),
+            lost: OnceCell::new(),
         }
     }
 
@@ -62,16 +62,24 @@ impl Ui {
     /// Writes a line for people: to stdout, or to stderr if stdout is for JSON. A reader that is gone does
     /// not stop the work that the line tells about.
     pub(crate) fn line(&self, text: &str) {
-        let written = if self.json { writeln!(io::stderr(), "{text}") } else { writeln!(io::stdout(), "{text}") };
-        match written {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => self.lost.set(true),
-            _ => {}
+        if self.json {
+            return self.error_text(text);
+        }
+        if let Err(error) = writeln!(io::stdout(), "{text}")
+            && error.kind() != io::ErrorKind::BrokenPipe
+        {
+            // The first one tells.
+            let _ = self.lost.set(error);
         }
     }
 
-    /// An error if a line could not be written, though somebody was there to read it.
+    /// An error if a line could not be written to stdout, though somebody was there to read it. Asked for every command
+    /// at its end; in its course by those that wait.
     pub(crate) fn check_lines(&self) -> Result<(), CliError> {
-        if self.lost.get() { Err(io::Error::other("lines of the report are lost").into()) } else { Ok(()) }
+        match self.lost.get() {
+            Some(error) => Err(io::Error::new(error.kind(), error.to_string()).into()),
+            None => Ok(()),
+        }
     }
 
     /// Asks on the terminal; `None` without one.
@@ -85,7 +93,7 @@ impl Ui {
         Some(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
     }
 
-    /// Writes an error's text to stderr.
+    /// Writes an error's text, or another that is no result, to stderr.
     pub(crate) fn error_text(&self, text: &str) {
         // Nobody is left to be told.
         let _ = writeln!(io::stderr(), "{text}");

@@ -6,10 +6,11 @@ use types::Column;
 /// always: 0.0 equals -0.0, a month equals 30 days, and under a collation 'abc' may equal 'ABC'.
 pub fn identity(column: &Column, name: &str) -> String {
     match column.type_name.as_str() {
-        "FLOAT" | "DOUBLE" => format!("({name}, signbit({name}))"),
+        // Fields have names, as a column of a table needs.
+        "FLOAT" | "DOUBLE" => format!("{{'value': {name}, 'sign': signbit({name})}}"),
         "VARCHAR" | "JSON" => format!("encode({name}::VARCHAR)"),
         "INTERVAL" => format!("{name}::VARCHAR"),
-        "VARIANT" => format!("(variant_typeof({name}), encode({name}::VARCHAR))"),
+        "VARIANT" => format!("{{'type': variant_typeof({name}), 'text': encode({name}::VARCHAR)}}"),
         nested if nested.contains(['(', '[']) && !nested.starts_with("DECIMAL") => format!("encode({name}::VARCHAR)"),
         _ => name.to_owned(),
     }

@@ -268,7 +268,7 @@ impl<'a> Fetching<'a> {
         let mut carriers = Carriers::new();
         let take = |row_number: u64, row: Row<'_>| -> Result<(), (u64, BadValue)> {
             converter.row(row, &mut carriers).map_err(|bad| (row_number, bad))?;
-            let text = row_text::row(number, &carriers);
+            let text = row_text::row(number, row_number, &carriers);
             *bytes += text.len();
             waiting.push(text);
             if let Some(sum) = &mut sum {

@@ -36,5 +36,5 @@ pub use converter::Converter;
 pub use described::columns_argument;
 pub use error::FetchError;
 pub use job::{Fetch, Fetched, Staged};
-pub use row_text::{list_of, placed_rows, value_in};
+pub use row_text::{placed_rows, typed_rows};
 pub use sql::{page_query, select_list};

@@ -14,7 +14,7 @@ use crate::literal::{Literal, Problem};
 pub const INJECTED: [&str; 8] =
     ["page", "columns", "target", "is_backfill", "cursor", "initial_value", "last_value", "last_run"];
 /// Names that the runtime passes to `push` (chapter 04 §6.1).
-const PUSH_INJECTED: [&str; 5] = ["rows", "batch_number", "kind", "key_columns", "columns"];
+pub(crate) const PUSH_INJECTED: [&str; 5] = ["rows", "batch_number", "kind", "key_columns", "columns"];
 /// Most bytes of a response, unless the file says otherwise.
 const RESPONSE_BYTES: u64 = 256 << 20;
 
@@ -110,6 +110,8 @@ pub struct PushApi {
     pub is_net: bool,
     /// The header that carries a hash of the events.
     pub idempotency_header: Option<String>,
+    /// The word `push`.
+    pub(crate) span: Span,
     transport: Transport,
 }
 
@@ -217,23 +219,57 @@ impl PushApi {
     fn read(mut fields: Fields, unknown: &mut Vec<UnknownKey>) -> Result<Self, Problem> {
         let modes = [("sync", BatchMode::Sync), ("atomic", BatchMode::Atomic), ("async", BatchMode::Async)];
         let injected = [&INJECTED[..], &PUSH_INJECTED].concat();
+        let batch_mode = fields.choice("batch_mode", &modes)?.map_or(BatchMode::Sync, |(mode, _)| mode);
+        if batch_mode != BatchMode::Async {
+            for key in ["poll_interval", "poll_timeout"] {
+                fields.refuse(key, "needs \"batch_mode\": \"async\": only jobs are polled")?;
+            }
+        }
         let push = Self {
+            span: fields.span(),
             args: args(&mut fields, &injected)?,
             supported_kinds: kinds(&mut fields)?,
             batch_size: fields.whole("batch_size", 1..=u64::MAX)?.unwrap_or(1),
-            max_concurrent: fields.whole("max_concurrent", 1..=u64::MAX)?.unwrap_or(1),
-            batch_mode: fields.choice("batch_mode", &modes)?.map_or(BatchMode::Sync, |(mode, _)| mode),
+            max_concurrent: max_concurrent(&mut fields, batch_mode)?,
+            batch_mode,
             poll_interval: fields.duration("poll_interval")?.unwrap_or(Duration::from_secs(30)),
             poll_timeout: fields.duration("poll_timeout")?.unwrap_or(Duration::from_hours(1)),
             retry_backoff: fields.seconds("retry_backoff", true)?.unwrap_or(Duration::from_secs(1)),
             max_attempts: fields.whole("max_attempts", 0..=u64::MAX)?.unwrap_or(0),
             is_net: fields.choice("changes", &[("raw", false), ("net", true)])?.is_some_and(|(is_net, _)| is_net),
-            idempotency_header: fields.optional_text("idempotency_header")?.map(|(name, _)| name),
+            idempotency_header: idempotency_header(&mut fields)?,
             transport: Transport::read(&mut fields, unknown)?,
         };
         fields.note_unknown(unknown);
         Ok(push)
     }
+}
+
+/// Only calls that answer for each row may overlap (chapter 04 §5).
+fn max_concurrent(fields: &mut Fields, mode: BatchMode) -> Result<u64, Problem> {
+    let span = fields.span_of("max_concurrent");
+    let calls = fields.whole("max_concurrent", 1..=u64::MAX)?.unwrap_or(1);
+    if mode == BatchMode::Sync || calls == 1 {
+        return Ok(calls);
+    }
+    let mode = if mode == BatchMode::Atomic { "atomic" } else { "async" };
+    let message = format!("must be 1 with \"batch_mode\": \"{mode}\": its batches follow one another");
+    Err(fields.problem("max_concurrent", &message, span))
+}
+
+fn idempotency_header(fields: &mut Fields) -> Result<Option<String>, Problem> {
+    match fields.optional_text("idempotency_header")? {
+        Some((name, span)) if !is_header_name(&name) => {
+            Err(fields.problem("idempotency_header", "must be the name of a header, like \"Idempotency-Key\"", span))
+        }
+        header => Ok(header.map(|(name, _)| name)),
+    }
+}
+
+/// A token (RFC 9110 §5.6.2).
+fn is_header_name(name: &str) -> bool {
+    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    !name.is_empty() && name.bytes().all(is_token)
 }
 
 fn base_url(fields: &mut Fields) -> Result<Option<String>, Problem> {

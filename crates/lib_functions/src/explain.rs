@@ -5,6 +5,7 @@ use starlark::ErrorKind;
 use types::Place;
 
 use crate::host::Host;
+use crate::wording::{help, of_call, worded};
 use crate::{Lib, LibError, LibErrorKind};
 
 /// Longest message.
@@ -19,21 +20,6 @@ pub enum CallError {
     Failed(LibError),
 }
 
-impl CallError {
-    /// The error; an abort where none can be.
-    pub(crate) fn into_lib_error(self, lib: &str) -> LibError {
-        match self {
-            Self::Failed(error) => error,
-            Self::Aborted => LibError {
-                kind: LibErrorKind::Failed,
-                message: format!("{lib}: abort() is called where nothing can be aborted"),
-                help: "call it in fetch(), submit(), check() or fetch_result()".into(),
-                place: None,
-            },
-        }
-    }
-}
-
 /// What `abort()` raises.
 #[derive(Debug, thiserror::Error)]
 #[error("abort() was called")]
@@ -44,33 +30,65 @@ pub(crate) struct Abort;
 #[error("the run was stopped")]
 pub(crate) struct Stopped;
 
-/// The user's error for one of the language.
+/// The user's error for one of the language, in a function of the lib.
 pub(crate) fn explain(lib: &Lib, host: &Host, stop: &Stop, function: &str, error: &starlark::Error) -> CallError {
     if is::<Abort>(error.kind()) {
         return CallError::Aborted;
     }
+    CallError::Failed(failed(lib, host, stop, &format!("{}.{function}", lib.name), error))
+}
+
+/// The user's error for one of the language, outside of functions: nothing can be aborted there.
+pub(crate) fn explain_top_level(lib: &Lib, host: &Host, stop: &Stop, file: &str, error: &starlark::Error) -> LibError {
+    if is::<Abort>(error.kind()) {
+        return LibError {
+            kind: LibErrorKind::Failed,
+            message: format!("{file}: abort() is called outside of a function"),
+            help: "call it in fetch(), submit(), check() or fetch_result()".into(),
+            place: place(lib, error),
+        };
+    }
+    failed(lib, host, stop, file, error)
+}
+
+/// Where in the lib's files.
+fn place(lib: &Lib, error: &starlark::Error) -> Option<Box<Place>> {
+    let span = error.span()?;
+    let source = lib.program.source(span.file.filename())?;
+    Some(Box::new(source.executed_place_of(span.span)))
+}
+
+/// `name` is what failed, as it begins the message.
+fn failed(lib: &Lib, host: &Host, stop: &Stop, name: &str, error: &starlark::Error) -> LibError {
     let run_stopped = host.stop().is_requested();
     let was_stopped = is::<Stopped>(error.kind()) || is_stopped_request(error.kind()) || stop.is_requested();
-    let place = error.span().and_then(|span| {
-        let source = lib.program.source(span.file.filename())?;
-        Some(Box::new(source.executed_place_of(span.span)))
-    });
-    let name = format!("{}.{function}", lib.name);
+    let place = place(lib, error);
     let (kind, message, help) = if run_stopped && was_stopped {
-        (LibErrorKind::Stopped, format!("{name}: the run was stopped"), "run again".to_owned())
+        (LibErrorKind::Stopped, format!("{name}: the run was stopped"), "run again")
     } else if was_stopped {
         let limit = host.options().limits.time.as_secs();
-        (LibErrorKind::Failed, format!("{name}: took longer than {limit} s"), "bound its loops and waits".to_owned())
+        (LibErrorKind::Failed, format!("{name}: took longer than {limit} s"), "bound its loops and waits")
     } else {
         let message = error.without_diagnostic().to_string();
-        let message = message.strip_prefix("fail:").unwrap_or(&message).to_owned();
-        let message = match place.as_deref().and_then(|place| callee(error.kind(), &message, place)) {
-            Some(callee) => format!("{callee}: {message}"),
-            None => message,
-        };
-        (LibErrorKind::Failed, format!("{name}: {}", message.trim_end()), help(error.kind(), &message))
+        let message = message.strip_prefix("fail:").unwrap_or(&message);
+        (
+            LibErrorKind::Failed,
+            format!("{name}: {}", told(error.kind(), message, place.as_deref())),
+            help(error.kind(), message),
+        )
     };
-    CallError::Failed(LibError { kind, message: shortened(&host.options().redactor.redact(&message)), help, place })
+    LibError { kind, message: shortened(&host.options().redactor.redact(&message)), help: help.to_owned(), place }
+}
+
+/// The message for people; what `fail` says stays as it is.
+fn told(kind: &ErrorKind, message: &str, place: Option<&Place>) -> String {
+    if matches!(kind, ErrorKind::Fail(_)) {
+        return message.trim_end().to_owned();
+    }
+    match place.and_then(|place| callee(kind, message, place)) {
+        Some(callee) => format!("{callee}: {}", worded(of_call(message).trim_end())),
+        None => worded(message.trim_end()),
+    }
 }
 
 /// Which function was called, if the error is about the arguments of that call: the language's own messages do not begin
@@ -90,27 +108,6 @@ fn shortened(message: &str) -> String {
         Some((end, _)) => message[..end].chars().map(shown).chain(['…']).collect(),
         None => message.chars().map(shown).collect(),
     }
-}
-
-fn help(kind: &ErrorKind, message: &str) -> String {
-    let help = match kind {
-        ErrorKind::Fail(_) => "the function says so itself, by fail()",
-        ErrorKind::StackOverflow(_) => "end the recursion, or write it as a loop",
-        _ if message.contains("duration limit") => "the loops of a call are bounded: give them an end",
-        _ if message.contains("Immutable") => {
-            "what the top level made cannot be changed: no state is kept between calls"
-        }
-        _ if message.contains("max_response_bytes") => "raise \"max_response_bytes\" in API, or ask for less at a time",
-        _ if message.contains("request failed after") => {
-            "check that the service is there; \"timeout\", \"retry\" and \"backoff\" in API say how long to try"
-        }
-        _ if message.contains("NoneType") => {
-            "a value is None: `resp.json` is None if the body is no JSON, look at `resp.text`"
-        }
-        _ if message.contains("memory limit") => "give back fewer rows a page, and keep less",
-        _ => "correct the line that is shown",
-    };
-    help.to_owned()
 }
 
 fn is_stopped_request(kind: &ErrorKind) -> bool {

@@ -149,6 +149,11 @@ enum Taken<E> {
     Row(E),
 }
 
+/// A value's type; a function that returns nothing returns None.
+fn type_name(value: Value<'_>) -> &'static str {
+    if value.is_none() { "None" } else { value.get_type() }
+}
+
 fn take_page<'v, E>(
     value: Value<'v>,
     heap: Heap<'v>,
@@ -157,11 +162,11 @@ fn take_page<'v, E>(
 ) -> Result<Page, Taken<E>> {
     let wrong = |what: String| Taken::Wrong(what);
     let Some(dict) = DictRef::from_value(value) else {
-        return Err(wrong(format!("must return dict, not {}", value.get_type())));
+        return Err(wrong(format!("must return dict, not {}", type_name(value))));
     };
     let rows = dict.get_str("rows").ok_or_else(|| wrong("must include 'rows' key".into()))?;
     let Some(rows) = ListRef::from_value(rows) else {
-        return Err(wrong(format!("'rows' must be a list, not {}", rows.get_type())));
+        return Err(wrong(format!("'rows' must be a list, not {}", type_name(rows))));
     };
     let mut count = 0;
     for value in rows.content() {

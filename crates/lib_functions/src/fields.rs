@@ -209,6 +209,11 @@ impl Fields {
         self.span
     }
 
+    /// The value of a key that is not taken yet; the word that the dict is the value of without one.
+    pub(crate) fn span_of(&self, name: &str) -> Span {
+        self.entries.iter().find(|entry| entry.name == name).map_or(self.span, |entry| entry.value.span)
+    }
+
     pub(crate) fn path(&self) -> &str {
         &self.path
     }

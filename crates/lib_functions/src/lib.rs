@@ -35,6 +35,7 @@ mod surroundings;
 #[doc(hidden)]
 pub mod testing;
 mod top_level;
+mod wording;
 
 pub use api::{Api, BatchMode, FetchApi, INJECTED, PushApi, RateLimit, Transport};
 pub use auth::{Auth, AuthForm, KeyPlace, Secret};

@@ -42,7 +42,8 @@ pub(crate) fn parse(source: &Source) -> Result<AstModule, LibError> {
             return LibError::file(message, "close the bracket", Some(place));
         }
         let message = understandable(&error.without_diagnostic().to_string());
-        LibError::file(format!("{name}: {message}"), HELP, span.map(|span| source.word_of(span)))
+        let help = instead(&message).unwrap_or(HELP);
+        LibError::file(format!("{name}: {message}"), help, span.map(|span| source.word_of(span)))
     })
 }
 
@@ -54,6 +55,10 @@ pub(crate) fn parse_executed(source: &Source) -> starlark::Result<AstModule> {
 /// The parser's message in words that do not speak of parsers and dialects, and know `while`.
 fn understandable(message: &str) -> String {
     let message = message.strip_prefix("Parse error: ").unwrap_or(message);
+    let reserved = message.strip_prefix("cannot use reserved keyword ");
+    if let Some(word) = reserved.filter(|word| *word != "`while`") {
+        return format!("the language has no {word}");
+    }
     if message == "cannot use reserved keyword `while`" {
         return "`while` must begin a line, and `:` end its condition".into();
     }
@@ -65,6 +70,26 @@ fn understandable(message: &str) -> String {
     ]
     .iter()
     .fold(message.to_owned(), |message, (theirs, ours)| message.replace(theirs, ours))
+}
+
+/// What to write in place of what Python has and the language has not.
+fn instead(message: &str) -> Option<&'static str> {
+    let helps = [
+        ("`try`", "errors cannot be caught: look at `resp.ok`, or give a default, as in `json.decode(text, None)`"),
+        ("`except`", "errors cannot be caught: look at `resp.ok`, or give a default, as in `json.decode(text, None)`"),
+        ("`raise`", "end a function with `fail(\"why\")`"),
+        ("`assert`", "end a function with `fail(\"why\")`"),
+        ("`import`", "http, json, time and others are there; other files come with `load(\"lib/x.star\", \"name\")`"),
+        ("`from`", "http, json, time and others are there; other files come with `load(\"lib/x.star\", \"name\")`"),
+        ("`class`", "write functions, and dicts for data"),
+        ("`is`", "compare with `==`"),
+        ("`yield`", "return one page at a time: `next` says where the following one begins"),
+        ("`global`", "no state is kept between calls, but what `next` carries"),
+        ("`nonlocal`", "return the value, or keep it in a list"),
+        ("`with`", "a response has been read as a whole: there is nothing to close"),
+    ];
+    let word = message.strip_prefix("the language has no ")?;
+    helps.iter().find(|(known, _)| *known == word).map(|(_, help)| *help)
 }
 
 impl Source {

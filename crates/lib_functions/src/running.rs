@@ -12,7 +12,7 @@ use starlark::values::{FrozenHeapName, Heap, Value};
 use crate::authorization::Authorization;
 use crate::bounds::{Excess, weigh};
 use crate::builtins::globals;
-use crate::explain::{CallError, explain};
+use crate::explain::{CallError, explain, explain_top_level};
 use crate::host::Host;
 use crate::host_value::HostValue;
 use crate::parse::parse_executed;
@@ -121,9 +121,8 @@ impl<'a> Running<'a> {
                 .filter_map(|(text, target)| Some((text.clone(), modules.get(&target.display().to_string())?.clone())));
             let loaded = Loaded(loads.collect());
             let surroundings = Surroundings::new(lib, host, &transport, &authorization, limiter.as_ref());
-            let frozen = execute(&module.source, &globals, &loaded, &surroundings, host).map_err(|error| {
-                explain(lib, host, &surroundings.stop, "top level", &error).into_lib_error(&lib.name)
-            })?;
+            let frozen = execute(&module.source, &globals, &loaded, &surroundings, host)
+                .map_err(|error| explain_top_level(lib, host, &surroundings.stop, &path, &error))?;
             modules.insert(path, frozen.clone());
             running = Some(frozen);
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::api::{Api, FetchApi, INJECTED};
+use crate::api::{Api, BatchMode, FetchApi, INJECTED, PUSH_INJECTED, PushApi};
 use crate::literal::Problem;
 use crate::signature::{ParameterInfo, Signature};
 
@@ -10,13 +10,18 @@ type Functions = BTreeMap<String, Signature>;
 
 /// An error unless every function that the API needs is there and can be called.
 pub(crate) fn check_signatures(api: &Api, functions: &Functions) -> Result<(), Problem> {
-    let Some(fetch) = &api.fetch else { return Ok(()) };
+    api.fetch.as_ref().map_or(Ok(()), |fetch| check_fetch(fetch, functions))?;
+    api.push.as_ref().map_or(Ok(()), |push| check_push(push, functions))
+}
+
+fn check_fetch(fetch: &FetchApi, functions: &Functions) -> Result<(), Problem> {
     if fetch.is_async {
         return check_async(fetch, functions);
     }
     let message = "there is no function fetch(), which API[\"fetch\"] needs";
     let function = functions.get("fetch").ok_or_else(|| Problem::new(message, fetch.span))?;
-    check_call(function, &fetch.args, &INJECTED)
+    check_args(function, &fetch.args)?;
+    check_declared(function, &fetch.args, &INJECTED)
 }
 
 fn check_async(fetch: &FetchApi, functions: &Functions) -> Result<(), Problem> {
@@ -28,18 +33,36 @@ fn check_async(fetch: &FetchApi, functions: &Functions) -> Result<(), Problem> {
     };
     let (submit, check, result) = (needed("submit")?, needed("check")?, needed("fetch_result")?);
     let injected: Vec<&str> = INJECTED.into_iter().filter(|name| *name != "page").collect();
-    check_call(submit, &fetch.args, &injected)?;
+    check_args(submit, &fetch.args)?;
+    check_declared(submit, &fetch.args, &injected)?;
     check_accepts(check, &["job_ref"])?;
     check_accepts(result, &["result_ref", "page"])
 }
 
-/// A function that gets the arguments of SQL and what the runtime passes.
-fn check_call(function: &Signature, args: &[String], injected: &[&str]) -> Result<(), Problem> {
-    let name = &function.name;
-    if let Some(missing) = args.iter().find(|arg| !function.accepts(arg)) {
-        let message = format!("{name}(): missing parameter \"{missing}\", which \"args\" of API names");
-        return Err(Problem::new(message, function.span));
+/// The functions that push (chapter 04 §6.1, §6.3): all that `push` is passed but `rows` may be left out.
+fn check_push(push: &PushApi, functions: &Functions) -> Result<(), Problem> {
+    let message = "there is no function push(), which API[\"push\"] needs";
+    let function = functions.get("push").ok_or_else(|| Problem::new(message, push.span))?;
+    if !function.accepts("rows") {
+        return Err(Problem::new("push() must accept \"rows\"", function.span));
     }
+    check_declared(function, &push.args, &PUSH_INJECTED)?;
+    if push.batch_mode == BatchMode::Async {
+        let poll = functions.get("poll").ok_or_else(|| Problem::new("async push requires poll()", push.span))?;
+        check_accepts(poll, &["job_ref"])?;
+    }
+    functions.get("finalize").map_or(Ok(()), |finalize| check_accepts(finalize, &["succeeded", "failed"]))
+}
+
+/// A function that must take all arguments of SQL.
+fn check_args(function: &Signature, args: &[String]) -> Result<(), Problem> {
+    let Some(missing) = args.iter().find(|arg| !function.accepts(arg)) else { return Ok(()) };
+    let message = format!("{}(): missing parameter \"{missing}\", which \"args\" of API names", function.name);
+    Err(Problem::new(message, function.span))
+}
+
+/// A function that may take these arguments, and what the runtime passes.
+fn check_declared(function: &Signature, args: &[String], injected: &[&str]) -> Result<(), Problem> {
     let is_known = |name: &str| args.iter().any(|arg| arg == name) || injected.contains(&name);
     match function.parameters.iter().find(|parameter| !is_known(&parameter.name)) {
         Some(unknown) => Err(undeclared(function, unknown, "add it to \"args\" of API")),

@@ -81,6 +81,8 @@ pub enum MaterializeError {
     PartitionType {
         /// The term as written.
         term: String,
+        /// Its column.
+        column: String,
         /// The column's type.
         type_name: String,
     },
@@ -142,7 +144,7 @@ impl Diagnose for MaterializeError {
     fn help(&self) -> String {
         match self {
             Self::Query(error) | Self::Write(error) => error.help(),
-            Self::KeyMissing { key, .. } => format!("select `{key}` in the model, or name another key"),
+            Self::KeyMissing { key, .. } => format!("select `{key}` in the model, or name another column"),
             Self::KeyNull { .. } => {
                 "filter these rows out in the model, or give the key a value with coalesce()".into()
             }
@@ -170,7 +172,7 @@ impl Diagnose for MaterializeError {
             }
             Self::UnsupportedType { column, .. } => format!(
                 "cast `{column}` in the model: VARCHAR in place of ENUM, UNION, BIT, BIGNUM, TIME_NS and nested intervals, \
-                 a list T[] in place of an array T[n]"
+                 JSON in place of a nested VARIANT, a list T[] in place of an array T[n]"
             ),
         }
     }

@@ -6,7 +6,7 @@ use types::{Column, Target, literal, quote};
 
 use crate::MaterializeError;
 use crate::evolution::Evolution;
-use crate::keys::check_present;
+use crate::output::check_present;
 use crate::result::ModelResult;
 
 /// The layout that a model asks for.
@@ -48,20 +48,24 @@ pub(crate) struct HintScope<'a> {
 }
 
 /// The columns of a layout must be in the output, with types that it can be made from.
-pub(crate) fn check_layout(layout: &Layout<'_>, result: &ModelResult) -> Result<(), MaterializeError> {
+pub(crate) fn check_layout(layout: &Layout<'_>, columns: &[Column]) -> Result<(), MaterializeError> {
     for term in layout.partitioned_by {
         let column = column_of(term);
-        check_present(result, "@partitioned_by", column)?;
+        check_present(columns, "@partitioned_by", column)?;
         let PartitionTerm::Time(part, _) = term else { continue };
-        let known = result.columns.iter().find(|known| known.name.eq_ignore_ascii_case(column));
+        let known = columns.iter().find(|known| known.name.eq_ignore_ascii_case(column));
         let is_time = |known: &&Column| {
             known.type_name.starts_with("TIMESTAMP") || (known.type_name == "DATE" && *part != "hour")
         };
         if let Some(known) = known.filter(|known| !is_time(known)) {
-            return Err(MaterializeError::PartitionType { term: term.to_string(), type_name: known.type_name.clone() });
+            return Err(MaterializeError::PartitionType {
+                term: term.to_string(),
+                column: column.to_owned(),
+                type_name: known.type_name.clone(),
+            });
         }
     }
-    layout.sorted_by.iter().try_for_each(|column| check_present(result, "@sorted_by", column))
+    layout.sorted_by.iter().try_for_each(|column| check_present(columns, "@sorted_by", column))
 }
 
 impl HintScope<'_> {

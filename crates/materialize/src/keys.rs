@@ -11,22 +11,18 @@ use crate::write::KindWrite;
 /// Sample values shown in an error.
 const SAMPLE_MAX: usize = 3;
 
-/// Key columns must be there and never NULL; a unique key must not repeat.
+/// Key columns, which must be there, are never NULL; a unique key does not repeat.
 pub(crate) fn check_keys(
     connection: &Connection,
     result: &ModelResult,
     kind: &KindWrite,
 ) -> Result<(), MaterializeError> {
-    let (directive, keys): (&'static str, &[String]) = match kind {
-        KindWrite::Table | KindWrite::Append => return Ok(()),
-        KindWrite::Merge { key } | KindWrite::Scd2 { key } => ("@unique_key", std::slice::from_ref(key)),
-        KindWrite::Tracked { keys } => ("@group_key", keys),
-    };
-    for key in keys {
-        check_present(result, directive, key)?;
+    let (directive, keys) = kind.keys();
+    if keys.is_empty() {
+        return Ok(());
     }
     let is_null: Vec<String> = keys.iter().map(|key| format!("{} IS NULL", quote(key))).collect();
-    let nulls = count(connection, &format!("SELECT count(*) FROM {} WHERE {}", result.table(), is_null.join(" OR ")))?;
+    let nulls = count(connection, &format!("SELECT count(*) FROM {} WHERE {}", result.table, is_null.join(" OR ")))?;
     if nulls > 0 {
         return Err(MaterializeError::KeyNull { rows: nulls, directive, keys: keys.to_vec() });
     }
@@ -36,21 +32,9 @@ pub(crate) fn check_keys(
     }
 }
 
-/// An error if the result has no column of this name.
-pub(crate) fn check_present(result: &ModelResult, directive: &'static str, name: &str) -> Result<(), MaterializeError> {
-    if result.columns.iter().any(|column| column.name.eq_ignore_ascii_case(name)) {
-        return Ok(());
-    }
-    Err(MaterializeError::KeyMissing {
-        directive,
-        key: name.to_owned(),
-        available: result.columns.iter().map(|column| column.name.clone()).collect(),
-    })
-}
-
 fn check_unique(connection: &Connection, result: &ModelResult, key: &str) -> Result<(), MaterializeError> {
     // As the lake stores them: two keys that differ here may be one there.
-    let stored = format!("SELECT {} FROM {}", select_list(&result.columns), result.table());
+    let stored = format!("SELECT {} FROM {}", select_list(&result.columns), result.table);
     check_repeated(connection, key, &format!("({stored})"))
 }
 
@@ -66,7 +50,7 @@ pub fn check_unique_in_query(
         return Ok(());
     };
     let (stored, name) = (stored_expression(column), quote(key));
-    let new = format!("SELECT {stored} FROM {}", result.table());
+    let new = format!("SELECT {stored} FROM {}", result.table);
     check_repeated(connection, key, &format!("(SELECT {stored} FROM (\n{sql}\n)) SEMI JOIN ({new}) USING ({name})"))
 }
 

@@ -66,7 +66,7 @@ pub(crate) fn check_lossless(
             list(&old),
             list(&new),
             expressions.join(", "),
-            result.table()
+            result.table
         )
     };
     let rows = count(connection, &format!("SELECT count(*) FROM ({lost})"))?;

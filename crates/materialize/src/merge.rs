@@ -27,7 +27,7 @@ fn merge_statement(table: &str, result: &ModelResult, key: &str) -> String {
         "MERGE INTO {table} {OLD} USING (SELECT {} FROM {}) {NEW} ON {OLD}.{key_column} = {NEW}.{key_column} \
          {matched}WHEN NOT MATCHED THEN INSERT BY NAME",
         select_list(&result.columns),
-        result.table()
+        result.table
     )
 }
 

@@ -26,11 +26,11 @@ pub(crate) fn create(
 }
 
 fn create_statement(table: &str, result: &ModelResult) -> String {
-    format!("CREATE TABLE {table} AS SELECT {} FROM {}", select_list(&result.columns), result.table())
+    format!("CREATE TABLE {table} AS SELECT {} FROM {}", select_list(&result.columns), result.table)
 }
 
 pub(crate) fn insert_statement(table: &str, result: &ModelResult) -> String {
-    format!("INSERT INTO {table} BY NAME SELECT {} FROM {}", select_list(&result.columns), result.table())
+    format!("INSERT INTO {table} BY NAME SELECT {} FROM {}", select_list(&result.columns), result.table)
 }
 
 /// Replaces all rows of the table, and its columns where they differ.
@@ -72,7 +72,7 @@ fn holds_same_rows(connection: &Connection, table: &str, result: &ModelResult) -
     let sql = format!(
         "SELECT NOT EXISTS (SELECT {identities} FROM (SELECT {} FROM {}) EXCEPT ALL SELECT {identities} FROM {table})",
         select_list(&result.columns),
-        result.table(),
+        result.table,
     );
     Ok(connection.query_value(&sql)?.as_bool() == Some(true))
 }

@@ -5,12 +5,15 @@ use model::{TokenKind, tokens};
 use types::{Column, Target, quote};
 
 use crate::MaterializeError;
+use crate::output::check_storable;
 
 /// A built result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelResult {
-    /// Name of the temporary table.
+    /// Name of the temporary table that it was built in, and begin of the names of others beside it.
     pub name: String,
+    /// The table that holds it, qualified and quoted.
+    pub table: String,
     /// Its columns.
     pub columns: Vec<Column>,
     /// Its rows.
@@ -27,7 +30,7 @@ impl ModelResult {
     /// Without the columns whose names belong to the runtime.
     pub(crate) fn without(&self, names: &[&str]) -> Self {
         let own = |column: &&Column| !names.iter().any(|name| column.name.eq_ignore_ascii_case(name));
-        Self { name: self.name.clone(), columns: self.columns.iter().filter(own).cloned().collect(), rows: self.rows }
+        Self { columns: self.columns.iter().filter(own).cloned().collect(), ..self.clone() }
     }
 
     /// With columns added by `source`, as a temporary table of its own.
@@ -40,12 +43,7 @@ impl ModelResult {
         let name = self.beside("written");
         connection.execute(&format!("CREATE OR REPLACE TEMP TABLE {} AS {source}", quote(&name)))?;
         let columns = self.columns.iter().chain(added).cloned().collect();
-        Ok(Self { name, columns, rows: self.rows })
-    }
-
-    /// The temporary table, qualified and quoted.
-    pub(crate) fn table(&self) -> String {
-        temp_table(&self.name)
+        Ok(Self { table: temp_table(&name), name, columns, rows: self.rows })
     }
 
     /// Name of a further temporary table of this run; [`drop_result`] drops it.
@@ -69,6 +67,8 @@ pub enum ResultRows {
     All,
     /// None: only names and types count.
     None,
+    /// All, and they are there: the SQL is the name of the table that holds them, and that somebody else drops.
+    Ready,
 }
 
 /// Runs a model's SQL into its temporary table.
@@ -78,13 +78,12 @@ pub fn build_result(
     sql: &str,
     rows: ResultRows,
 ) -> Result<ModelResult, MaterializeError> {
-    let table = temp_table(&target.temp_name());
-    let (before, after) = match rows {
-        ResultRows::All => wrapping(sql),
-        ResultRows::None => ("FROM (", "\n) LIMIT 0"),
+    let name = target.temp_name();
+    let table = match rows {
+        ResultRows::All => build_table(connection, &name, sql, wrapping(sql))?,
+        ResultRows::None => build_table(connection, &name, sql, ("FROM (", "\n) LIMIT 0"))?,
+        ResultRows::Ready => sql.to_owned(),
     };
-    let prefix = format!("CREATE OR REPLACE TEMP TABLE {} AS\n{before}", quote(&target.temp_name()));
-    connection.execute(&format!("{prefix}{sql}{after}")).map_err(|error| shift(error, prefix.len(), sql.len()))?;
     let columns = describe(connection, &table).map_err(MaterializeError::Write)?;
     let rows = connection.query_value(&format!("SELECT count(*) FROM {table}")).map_err(MaterializeError::Write)?;
     let rows = rows.as_i64().ok_or_else(|| {
@@ -94,9 +93,21 @@ pub fn build_result(
             offset: None,
         })
     })?;
-    let result = ModelResult { name: target.temp_name(), columns, rows };
-    check_types(connection, &result)?;
+    let result = ModelResult { name, table, columns, rows };
+    check_storable(&result.columns)?;
+    check_exact(connection, &result)?;
     Ok(result)
+}
+
+fn build_table(
+    connection: &Connection,
+    name: &str,
+    sql: &str,
+    (before, after): (&str, &str),
+) -> Result<String, MaterializeError> {
+    let prefix = format!("CREATE OR REPLACE TEMP TABLE {} AS\n{before}", quote(name));
+    connection.execute(&format!("{prefix}{sql}{after}")).map_err(|error| shift(error, prefix.len(), sql.len()))?;
+    Ok(temp_table(name))
 }
 
 /// Drops the temporary tables of a model's run, if they are there.
@@ -159,7 +170,7 @@ pub(crate) fn stored_expression(column: &Column) -> String {
 }
 
 /// The pieces of a type's name, and whether each is the name of a type.
-fn type_words(type_name: &str) -> Vec<(&str, bool)> {
+pub(crate) fn type_words(type_name: &str) -> Vec<(&str, bool)> {
     let pieces = tokens(type_name);
     let words = pieces.iter().enumerate().map(|(at, token)| {
         let text = &type_name[token.span.clone()];
@@ -172,20 +183,10 @@ fn type_words(type_name: &str) -> Vec<(&str, bool)> {
     words.collect()
 }
 
-/// Refuses what the lake cannot store, or would store as something else.
-fn check_types(connection: &Connection, result: &ModelResult) -> Result<(), MaterializeError> {
+/// Refuses values that the lake would store as something else.
+fn check_exact(connection: &Connection, result: &ModelResult) -> Result<(), MaterializeError> {
     for column in &result.columns {
-        if column.name.to_ascii_lowercase().starts_with("__ondatra_") {
-            return Err(MaterializeError::ReservedColumn { column: column.name.clone() });
-        }
         let type_name = &column.type_name;
-        let has = |names: &[&str]| type_words(type_name).iter().any(|(text, is_type)| *is_type && names.contains(text));
-        let nested =
-            type_name.contains(['(', '[']) && (has(&["INTERVAL"]) || type_name.contains("TIME WITH TIME ZONE"));
-        if has(&["ENUM", "UNION", "BIT", "BIGNUM", "TIME_NS"]) || has_fixed_length(type_name) || nested {
-            let Column { name, type_name } = column.clone();
-            return Err(MaterializeError::UnsupportedType { column: name, type_name });
-        }
         let name = quote(&column.name);
         let stored = stored_type(type_name);
         if stored != *type_name {
@@ -206,12 +207,6 @@ fn check_types(connection: &Connection, result: &ModelResult) -> Result<(), Mate
     Ok(())
 }
 
-/// `INTEGER[3]`, but not `INTEGER[]`.
-fn has_fixed_length(type_name: &str) -> bool {
-    let words = type_words(type_name);
-    words.windows(2).any(|pair| pair[0].0 == "[" && pair[1].0.starts_with(|c: char| c.is_ascii_digit()))
-}
-
 /// An error that shows the first value for which `lost` holds.
 fn check_fits(
     connection: &Connection,
@@ -221,7 +216,7 @@ fn check_fits(
     stored: &str,
 ) -> Result<(), MaterializeError> {
     let name = quote(&column.name);
-    let sql = format!("SELECT {name}::VARCHAR FROM {} WHERE {lost} LIMIT 1", result.table());
+    let sql = format!("SELECT {name}::VARCHAR FROM {} WHERE {lost} LIMIT 1", result.table);
     match connection.query_value(&sql).map_err(MaterializeError::Write)? {
         Value::Null => Ok(()),
         value => Err(MaterializeError::Inexact {
@@ -235,7 +230,7 @@ fn check_fits(
 
 #[cfg(test)]
 mod tests {
-    use super::{has_fixed_length, stored_type};
+    use super::stored_type;
 
     #[test]
     fn huge_integers_are_stored_as_decimals_wherever_they_stand() {
@@ -248,11 +243,5 @@ mod tests {
         ] {
             assert_eq!(stored_type(type_name), stored);
         }
-    }
-
-    #[test]
-    fn arrays_are_told_from_lists() {
-        assert!(has_fixed_length("INTEGER[3]") && has_fixed_length("STRUCT(a INTEGER[2])"));
-        assert!(!has_fixed_length("INTEGER[][]") && !has_fixed_length("STRUCT(\"a[3]\" INTEGER)"));
     }
 }

@@ -19,7 +19,7 @@ pub(crate) fn with_history(
     let source = format!(
         "SELECT {}, {read_snapshot}::BIGINT AS {from}, NULL::BIGINT AS {to}, true AS {current} FROM {}",
         select_list(&result.columns),
-        result.table()
+        result.table
     );
     let column = |name: &str, type_name: &str| Column { name: name.into(), type_name: type_name.into() };
     result.extended(connection, &source, &[column(from, "BIGINT"), column(to, "BIGINT"), column(current, "BOOLEAN")])
@@ -37,7 +37,7 @@ pub(crate) struct Scope<'a> {
 /// Closes versions whose key is gone or whose row changed, and opens the new ones; returns how many.
 pub(crate) fn version(connection: &Connection, scope: &Scope<'_>, result: &ModelResult) -> Result<i64, EngineError> {
     let fresh = with_history(connection, result, scope.read_snapshot)?;
-    for statement in version_statements(scope, result, &fresh.table()) {
+    for statement in version_statements(scope, result, &fresh.table) {
         connection.execute(&statement)?;
     }
     let opened = format!(

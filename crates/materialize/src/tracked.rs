@@ -42,7 +42,7 @@ fn hashed_statement(result: &ModelResult, keys: &[String]) -> String {
          groups AS (SELECT {names}, sha256(string_agg(__ondatra_row, '' ORDER BY __ondatra_row)) AS {hash} FROM hashed GROUP BY ALL) \
          SELECT hashed.* EXCLUDE (__ondatra_row, {names}), {hash} FROM hashed JOIN groups USING ({names})",
         select_list(&result.columns),
-        result.table(),
+        result.table,
         hash = quote(CONTENT_HASH)
     )
 }
@@ -81,10 +81,10 @@ pub(crate) fn replace_groups(
         "CREATE OR REPLACE TEMP TABLE {} AS SELECT DISTINCT {list}, {hash} FROM {table} \
          INTERSECT SELECT DISTINCT {list}, {hash} FROM {}",
         quote(&same),
-        fresh.table()
+        fresh.table
     ))?;
     connection.execute(&format!("DELETE FROM {table} {OLD} WHERE NOT {is_same}"))?;
-    let changed = format!("FROM {} {OLD} WHERE NOT {is_same}", fresh.table());
+    let changed = format!("FROM {} {OLD} WHERE NOT {is_same}", fresh.table);
     connection.execute(&format!("INSERT INTO {table} BY NAME SELECT {OLD}.* {changed}"))?;
     let changed = connection.query_value(&format!("SELECT count(*) {changed}"))?;
     Ok(changed.as_i64().unwrap_or(0))

@@ -8,10 +8,11 @@ use crate::MaterializeError;
 use crate::append::append;
 use crate::comments::{Comments, write_comments};
 use crate::evolution::Evolution;
-use crate::hints::{HintScope, Layout, check_layout};
-use crate::keys::{check_keys, check_present};
+use crate::hints::{HintScope, Layout};
+use crate::keys::check_keys;
 use crate::lossless::{LosslessScope, check_lossless, check_values_kept};
 use crate::merge::merge;
+use crate::output::{Output, check_named};
 use crate::refill::{create, has_variant, refill};
 use crate::result::{ModelResult, describe};
 use crate::scd2::{version, with_history};
@@ -112,7 +113,7 @@ pub struct RetypedKey {
 
 impl KindWrite {
     /// Columns that the runtime adds.
-    fn own_columns(&self) -> &'static [&'static str] {
+    pub(crate) fn own_columns(&self) -> &'static [&'static str] {
         match self {
             Self::Table => Kind::Table,
             Self::Append => Kind::Append,
@@ -123,11 +124,12 @@ impl KindWrite {
         .own_columns()
     }
 
-    fn keys(&self) -> &[String] {
+    /// The directive that names the key columns, and these.
+    pub(crate) fn keys(&self) -> (&'static str, &[String]) {
         match self {
-            Self::Table | Self::Append => &[],
-            Self::Merge { key } | Self::Scd2 { key } => std::slice::from_ref(key),
-            Self::Tracked { keys } => keys,
+            Self::Table | Self::Append => ("", &[]),
+            Self::Merge { key } | Self::Scd2 { key } => ("@unique_key", std::slice::from_ref(key)),
+            Self::Tracked { keys } => ("@group_key", keys),
         }
     }
 }
@@ -136,9 +138,9 @@ impl KindWrite {
 pub fn write_model(connection: &Connection, request: &WriteRequest<'_>) -> Result<Written, MaterializeError> {
     let table = request.target.qualified(request.lake);
     let result = request.result.without(request.kind.own_columns());
-    check_keys(connection, &result, request.kind)?;
-    request.cursor.map_or(Ok(()), |cursor| check_present(&result, "@incremental", cursor))?;
-    check_layout(&request.layout, &result)?;
+    let (kind, layout, cursor) = (request.kind, request.layout, request.cursor);
+    check_named(&Output { columns: &result.columns, kind, layout, cursor })?;
+    check_keys(connection, &result, kind)?;
     // Looked up inside the transaction: another tool may have made or dropped the table since planning.
     let present = existing_columns(connection, request).map_err(MaterializeError::Write)?;
     let written = match &present {
@@ -292,7 +294,7 @@ fn retyped_key(request: &WriteRequest<'_>, present: &[Column], result: &ModelRes
         let (old, new) = added.or_else(|| other.map(|(column, new)| (column.type_name.as_str(), new)))?;
         Some(RetypedKey { key: key.clone(), old: old.to_owned(), new: new.clone() })
     };
-    request.kind.keys().iter().find_map(retyped)
+    request.kind.keys().1.iter().find_map(retyped)
 }
 
 /// The columns of the table; `None` if there is no such table. That is asked of the lake's own tables: the

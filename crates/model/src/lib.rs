@@ -7,6 +7,7 @@ mod body;
 mod column_tags;
 mod compatibility;
 mod definition;
+mod directive_place;
 mod directive_values;
 mod finding;
 mod header;

@@ -21,6 +21,7 @@ mod views;
 
 pub use fetch::{
     DeclaredType, FetchArgument, FetchColumn, FetchFinding, FetchQuery, LibCall, LibFacts, lib_calls, read_fetch_query,
+    unreadable,
 };
 pub use functions::Functions;
 pub use lineage::{Catalog, Relation, column_lineage};

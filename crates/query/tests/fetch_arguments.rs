@@ -108,6 +108,8 @@ fn arguments_are_constants() {
         ("api(list_transform([1], lambda x: x + ^y))", rule, "the column \"y\""),
         ("api(other(x -> x, ^x))", rule, "the column \"x\""),
         ("api('a' || (lower(^col) -> 'b'))", rule, "the column \"col\""),
+        ("free(^*)", rule, "a star as an argument"),
+        ("Pick ( ^* ) AS p", rule, "a star as an argument"),
     ]);
     let rule = "strict_fetch.multiple_lib_calls";
     check_refused(&[

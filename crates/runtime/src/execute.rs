@@ -5,25 +5,25 @@ use std::time::Duration;
 use engine::{EngineError, LakeFacts};
 use fetch::Staged;
 use materialize::{
-    Layout, MaterializeError, Rebuild, WriteRequest, build_result, check_unique_in_query, drop_result, write_model,
+    MaterializeError, Rebuild, WriteRequest, build_result, check_unique_in_query, drop_result, write_model,
 };
 use plan::Names;
-use project::Redactor;
 use query::Functions;
 use types::{Code, Decision, Kind, Reason, RunType};
 
 use crate::cursor::{CursorScope, has_column, set_cursor};
-use crate::fetching::{FetchPlan, acknowledge, fetch_source, kept_source, value_error};
+use crate::fetching::{FetchPlan, LoadedRows, acknowledge, fetch_source, kept_source};
 use crate::functions::KnownFunctions;
 use crate::git::GitInfo;
 use crate::known::Known;
 use crate::lineage::{lineage, renames};
+use crate::places::output_place;
 use crate::planning::PlannedModel;
 use crate::reading::{Fallback, Reader, Source};
 use crate::record::{Run, Steps, commit_info, record};
 use crate::requirements::{check_limit, load_extensions};
 use crate::session::current_snapshot;
-use crate::task::{Task, kind_write, reported};
+use crate::task::{Task, kind_write, layout, reported};
 use crate::{Cancellation, RunError, Session};
 
 /// Attempts at one model's transaction while other writers get in the way.
@@ -48,13 +48,14 @@ pub(crate) struct Executed {
     pub warnings: Vec<String>,
 }
 
-/// The rows that a model fetched; they are loaded into the session.
+/// The rows that a model fetched.
 pub(crate) struct FetchedRows<'a> {
     pub plan: &'a FetchPlan,
     pub staged: &'a Staged,
+    /// They, in the session.
+    pub loaded: &'a LoadedRows,
     /// Fetches of the target that the state has.
     pub present: Vec<String>,
-    pub redactor: &'a Redactor,
     /// The fetch was empty and does not delete: the rows of the table stay, in the model's columns.
     pub keeps: bool,
 }
@@ -71,7 +72,10 @@ pub(crate) fn execute(
         // Of a model that fetches it is checked with the rest of its SQL.
         check_limit(planned)?;
     }
-    load_extensions(context, planned)?;
+    if !planned.model.extensions.is_empty() {
+        context.functions.forget();
+        load_extensions(context.session, &planned.model)?;
+    }
     let functions = context.functions.get(&context.session.connection)?;
     let mut attempt = 1;
     let mut fallback = None;
@@ -91,31 +95,13 @@ pub(crate) fn execute(
             }
             Err(Failure::Conflict(message)) => return Err(RunError::Conflict { attempts: attempt, message }),
             Err(Failure::Delta(why)) => fallback = Some(why),
-            Err(Failure::Final(error)) => return Err(explained(context, planned, fetched, error)),
+            Err(Failure::Final(error)) => return Err(error),
             Ok(mut executed) => {
                 // The commit stands, whatever becomes of a temporary table.
                 executed.warnings.extend(dropped.err().map(|error| error.cleaned()));
                 return Ok(executed);
             }
         }
-    }
-}
-
-/// The value that a query over fetched rows failed at. It is looked for here, as a transaction that failed answers
-/// nothing more.
-fn explained(
-    context: &RunContext<'_>,
-    planned: &PlannedModel,
-    fetched: Option<&FetchedRows<'_>>,
-    error: RunError,
-) -> RunError {
-    match (&error, fetched) {
-        (RunError::Statement { error: MaterializeError::Query(cause), .. }, Some(fetched))
-            if cause.is_statement_fault() =>
-        {
-            value_error(context.session, fetched.redactor, planned.target(), fetched.plan).unwrap_or(error)
-        }
-        _ => error,
     }
 }
 
@@ -189,8 +175,10 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
         last_run: task.last.as_ref().map_or("", |last| &last.end_time),
     };
     set_cursor(connection, model.incremental.as_ref(), &scope)?;
-    let failed =
-        |error| cursor_error(planned, &error).unwrap_or_else(|| statement_error(planned, error, source.own_text));
+    let failed = |error| {
+        cursor_error(planned, &error)
+            .unwrap_or_else(|| statement_error(planned, error, source.own_text, attempt.fetched))
+    };
     let result = build_result(connection, target, &source.sql, source.rows).map_err(|error| match attempt.fetched {
         Some(_) => failed(error).into(),
         None => refused(&source, error, failed),
@@ -217,7 +205,7 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
         read_snapshot,
         result: &result,
         partial: source.partial,
-        layout: Layout { partitioned_by: &model.partitioned_by, sorted_by: &model.sorted_by },
+        layout: layout(model),
         renames: &renames,
         cursor: model.incremental.as_ref().map(|incremental| incremental.column.value.as_str()),
         description: model.description.as_deref(),
@@ -243,7 +231,7 @@ fn source(known: &Known<'_>, planned: &PlannedModel, attempt: &Attempt<'_>, unti
     match attempt.fetched {
         Some(fetched) if fetched.keeps => return Ok(kept_source(known, planned, fetched.plan, attempt.task)?),
         Some(fetched) => {
-            let source = fetch_source(planned.target(), fetched.plan, planned.model.kind, attempt.task);
+            let source = fetch_source(fetched.loaded, planned.model.kind, attempt.task);
             // The table has to be written as a whole: with these rows, if that loses none.
             return Ok(Source { partial: source.partial && attempt.fallback.is_none(), ..source });
         }
@@ -324,7 +312,14 @@ fn cursor_error(planned: &PlannedModel, error: &MaterializeError) -> Option<RunE
     })
 }
 
-fn statement_error(planned: &PlannedModel, error: MaterializeError, own_text: bool) -> RunError {
-    let place = error.offset().filter(|_| own_text).map(|offset| Box::new(planned.model.sql_place(offset)));
+fn statement_error(
+    planned: &PlannedModel,
+    error: MaterializeError,
+    own_text: bool,
+    fetched: Option<&FetchedRows<'_>>,
+) -> RunError {
+    let column = |name: &str| fetched.and_then(|fetched| fetched.plan.query.column_offset(name));
+    let of_sql = error.offset().filter(|_| own_text).map(|offset| planned.model.sql_place(offset));
+    let place = of_sql.or_else(|| output_place(&planned.model, &error, column)).map(Box::new);
     RunError::Statement { error, place }
 }

@@ -21,6 +21,7 @@ mod macros;
 mod maintenance;
 mod not_yet;
 mod pins;
+mod places;
 mod planning;
 mod project_models;
 mod reading;

@@ -1,11 +1,28 @@
-//! What must hold before a model's transaction begins: no LIMIT, and its extensions loaded.
+//! What must hold before a model's transaction begins: this version and the lake can run it, there is no LIMIT, its
+//! extensions are loaded.
 
-use model::{Extension, LimitWord, Repository, find_limit, find_limit_word};
+use engine::LakeFacts;
+use model::{Extension, LimitWord, Model, Repository, find_limit, find_limit_word};
 use types::{Code, literal};
 
-use crate::RunError;
-use crate::execute::RunContext;
+use crate::not_yet::check_supported;
 use crate::planning::PlannedModel;
+use crate::{RunError, Session};
+
+/// An error if the model cannot run at all. It is asked also for a model that would be skipped: a check that never runs
+/// must not look as if it passed.
+pub(crate) fn check_runs(planned: &PlannedModel, facts: &LakeFacts) -> Result<(), RunError> {
+    check_supported(&planned.model)?;
+    if !facts.views.contains_key(&planned.target().key()) {
+        return Ok(());
+    }
+    Err(RunError::Refused {
+        code: Code::ModelPath,
+        message: format!("the lake holds a view {}, so there can be no table of that name", planned.target()),
+        help: "drop the view with the tool that made it, or rename the model's file".into(),
+        place: Box::new(planned.model.place(0..0)),
+    })
+}
 
 /// An error if the model has a LIMIT or an OFFSET.
 pub(crate) fn check_limit(planned: &PlannedModel) -> Result<(), RunError> {
@@ -26,13 +43,13 @@ pub(crate) fn check_limit(planned: &PlannedModel) -> Result<(), RunError> {
 }
 
 /// Loads the extensions of `@extension`, installing what is missing.
-pub(crate) fn load_extensions(context: &RunContext<'_>, planned: &PlannedModel) -> Result<(), RunError> {
-    for written in &planned.model.extensions {
+pub(crate) fn load_extensions(session: &Session, model: &Model) -> Result<(), RunError> {
+    for written in &model.extensions {
         let refused = |message: String, help: &str| RunError::Refused {
             code: Code::DirectiveValue,
             message,
             help: help.into(),
-            place: Box::new(planned.model.place(written.span.clone())),
+            place: Box::new(model.place(written.span.clone())),
         };
         let extension = Extension::parse(&written.value)
             .map_err(|message| refused(message, "names are lower-case letters, digits and `_`"))?;
@@ -41,8 +58,7 @@ pub(crate) fn load_extensions(context: &RunContext<'_>, planned: &PlannedModel) 
             Some(Repository::Named(name)) => format!(" FROM {name}"),
             Some(Repository::Location(text)) => format!(" FROM {}", literal(text)),
         };
-        let connection = &context.session.connection;
-        context.functions.forget();
+        let connection = &session.connection;
         let load = || connection.execute(&format!("LOAD {}", extension.name));
         let Err(loading) = load() else { continue };
         let install = format!("INSTALL {}{from}", extension.name);

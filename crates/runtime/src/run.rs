@@ -13,16 +13,14 @@ use model::Model;
 use plan::Cycle;
 use project::{Environment, Redactor, check_state_key, find_model_files, read_config};
 use state::{SqlStore, StateError};
-use types::{Code, Decision, Kind, Reason, RunType, Target};
+use types::{Decision, Kind, Reason, RunType, Target};
 
 use crate::execute::{Executed, FetchedRows, RunContext, execute};
-use crate::fetching::{
-    FetchOutcome, FetchPlans, Fetches, JobsContext, check_models, drop_staged, load_staged, read_registry, run_jobs,
-};
+use crate::fetching::{FetchOutcome, FetchPlans, Fetches, JobsContext, Loading, check_models, read_registry, run_jobs};
 use crate::functions::KnownFunctions;
 use crate::git::git_info;
-use crate::not_yet::check_supported;
 use crate::planning::{Planned, PlannedModel, decide_run, last_commit, plan_models, sort};
+use crate::requirements::check_runs;
 use crate::task::Task;
 use crate::{
     Cancellation, ModelOutcome, Observer, ProjectLock, RunError, RunSummary, Session, Status, load_models, select_model,
@@ -177,16 +175,24 @@ impl FetchTurns<'_> {
             return Ok(None);
         }
         let executed = fetches.present(planned.target()).and_then(|present| {
-            load_staged(&context.session.connection, &fetches.store, planned.target(), &staged)?;
-            let rows = FetchedRows { plan, staged: &staged, present, redactor: self.redactor, keeps };
-            execute(context, planned, task, facts, Some(&rows))
+            let loading = Loading {
+                session: context.session,
+                store: &fetches.store,
+                cancellation: context.cancellation,
+                redactor: self.redactor,
+            };
+            let loaded = loading.load(planned.target(), plan, &staged)?;
+            let rows = FetchedRows { plan, staged: &staged, loaded: &loaded, present, keeps };
+            let executed = execute(context, planned, task, facts, Some(&rows));
+            let dropped = loaded.drop(&context.session.connection);
+            let mut executed = executed?;
+            executed.warnings.extend(dropped.err().map(|error| error.cleaned()));
+            Ok(executed)
         });
         let store = &fetches.store;
-        let dropped = drop_staged(&context.session.connection, planned.target());
         match executed {
             Ok(mut executed) => {
                 executed.warnings.extend(staged.warnings.iter().cloned());
-                executed.warnings.extend(dropped.err().map(|error| error.cleaned()));
                 // The lake has them: what stays is deleted by the next run.
                 let cleaned = store.lock().drop_fetch(&staged.lease);
                 executed.warnings.extend(cleaned.err().map(|error| format!("staged rows: {error}")));
@@ -260,7 +266,7 @@ impl Turns {
 
     /// The models that will fetch, with what is to be done with them: nothing that they read is made by this run.
     fn fetches<'a>(&self, models: &'a [PlannedModel], facts: &LakeFacts) -> Vec<(&'a PlannedModel, Task)> {
-        let fetching = models.iter().filter(|planned| planned.model.fetch && check_supported(&planned.model).is_ok());
+        let fetching = models.iter().filter(|planned| planned.model.fetch && check_runs(planned, facts).is_ok());
         let task = |planned: &'a PlannedModel| {
             let Some(Ok(decision)) = self.decisions.get(&planned.target().key()) else { return None };
             let last = last_commit(planned, facts).ok()?;
@@ -339,16 +345,7 @@ impl Turns {
         fetches: &mut FetchTurns<'_>,
         outcome: &mut ModelOutcome,
     ) -> Result<(), RunError> {
-        // Also for a model that would be skipped: a check that never runs must not look as if it passed.
-        check_supported(&planned.model)?;
-        if facts.views.contains_key(&planned.target().key()) {
-            return Err(RunError::Refused {
-                code: Code::ModelPath,
-                message: format!("the lake holds a view {}, so there can be no table of that name", planned.target()),
-                help: "drop the view with the tool that made it, or rename the model's file".into(),
-                place: Box::new(planned.model.place(0..0)),
-            });
-        }
+        check_runs(planned, facts)?;
         let decision = self.decide(context, planned, facts)?;
         outcome.run_type = Some(decision.run_type);
         outcome.reason = decision.reason.to_string();

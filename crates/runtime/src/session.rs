@@ -1,6 +1,7 @@
 //! A session: the engine with a project's configuration applied, phase by phase (chapter 01 §2.1).
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use engine::{Connection, EngineError, EngineOptions, Instance, SpillFolder, needed_extensions};
 use jiff::Timestamp;
@@ -25,7 +26,7 @@ pub struct Session {
     /// What of the configuration can change a model's meaning.
     pub definitions: ConfigDefinitions,
     // Behind the connection: the folder must outlive what spills into it.
-    _spill: SpillFolder,
+    spill: SpillFolder,
 }
 
 impl Session {
@@ -54,7 +55,12 @@ impl Session {
         catalogs.remove(&lake);
         catalogs.retain(|name| !metadata.starts_with(&quote(name)));
         let definitions = config.definitions();
-        Ok(Self { connection, lake, metadata, catalogs, definitions, _spill: spill })
+        Ok(Self { connection, lake, metadata, catalogs, definitions, spill })
+    }
+
+    /// A folder of the session's own, gone with it.
+    pub(crate) fn spill(&self) -> &Path {
+        self.spill.path()
     }
 }
 

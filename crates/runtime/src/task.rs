@@ -1,6 +1,6 @@
 //! What a run is to do with a model, from its decision and its last commit.
 
-use materialize::{Evolution, KindWrite, Rebuild, Written};
+use materialize::{Evolution, KindWrite, Layout, Rebuild, Written};
 use model::Model;
 use plan::LastCommit;
 use types::{Decision, Kind, Reason, RunType};
@@ -72,6 +72,11 @@ pub(crate) fn key_columns(model: &Model) -> Vec<String> {
         Kind::Merge | Kind::Scd2 => model.unique_key.iter().map(|key| key.value.clone()).collect(),
         Kind::Tracked => model.group_key.clone(),
     }
+}
+
+/// The layout that the model asks for.
+pub(crate) fn layout(model: &Model) -> Layout<'_> {
+    Layout { partitioned_by: &model.partitioned_by, sorted_by: &model.sorted_by }
 }
 
 /// The kind with its keys; that they are there is checked when the model is read.

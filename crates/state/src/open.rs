@@ -36,9 +36,6 @@ pub struct StateConfig {
     pub answer_wait: Duration,
     /// How long to go on trying to reach a server.
     pub patience: Duration,
-    /// Most memory of the session, as the engine writes sizes: what is beyond goes to disk. Without it the engine's own
-    /// bound, most of the machine's memory.
-    pub memory: Option<&'static str>,
 }
 
 impl StateConfig {
@@ -51,7 +48,6 @@ impl StateConfig {
             lock_wait: Duration::from_secs(10),
             answer_wait: Duration::from_secs(20),
             patience: Duration::from_mins(1),
-            memory: None,
         }
     }
 }
@@ -117,9 +113,6 @@ fn session_at_once(config: &StateConfig, extensions: &[&'static str]) -> Result<
     // What is spilled of an encrypted state is encrypted. A request that is sent twice behind our back would
     // be answered twice.
     connection.execute("SET temp_file_encryption = true; SET http_retries = 0").map_err(local)?;
-    if let Some(memory) = config.memory {
-        connection.execute(&format!("SET memory_limit = '{memory}'")).map_err(local)?;
-    }
     let run = || config.file.run(|statement| connection.execute(statement), EngineError::offset);
     run()
         .or_else(|failure| if is_cut_short(&failure) { run() } else { Err(failure) })

@@ -150,7 +150,6 @@ impl Report<'_> {
                 self.ui.error_text(&render(&context, error, self.ui));
             }
         }
-        self.ui.check_lines()?;
         match summary.count(Status::Failed) {
             0 => Ok(ExitCode::SUCCESS),
             1 => Ok(ExitCode::FAILURE),

@@ -169,6 +169,17 @@ fn tracked_replaces_changed_groups_and_deletes_missing_ones() {
 }
 
 #[test]
+fn groups_of_tracked_may_have_keys_of_every_type() {
+    for key in ["0.5::DOUBLE", "'-0.0'::FLOAT", "1::VARIANT", "[1]", "{'a': 1}", "INTERVAL 1 DAY", "'a'"] {
+        let (project, lake) = over(TRACKED, &format!("SELECT {key} AS id, v FROM ext.t WHERE id = 1"));
+        run(&project);
+        lake.execute("INSERT INTO ext.t VALUES (1, 'more')");
+        assert!(run(&project).contains("2 rows,"), "{key}");
+        assert_eq!(project.rows("SELECT v FROM m.x ORDER BY v"), "a\nmore\n", "{key}");
+    }
+}
+
+#[test]
 fn the_content_hash_depends_on_neither_row_nor_column_order() {
     let hash = |select: &str| {
         let (project, _lake) = over(TRACKED, select);

@@ -20,6 +20,7 @@ mod run;
 mod run_types;
 mod sql;
 mod state;
+mod streams;
 mod together;
 
 use testkit::{Catalog, Project};

@@ -484,14 +484,3 @@ fn a_view_of_the_targets_name_is_told_as_such() {
     project.model("raw/a", "SELECT 1 AS a");
     assert!(project.run(&["run"]).failure(1).stderr.contains("the lake holds a view raw.a"));
 }
-
-#[test]
-fn lines_that_cannot_be_written_are_a_failure() {
-    let project = project();
-    project.model("raw/a", "SELECT 1 AS a");
-    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
-    let output = project.command(&["run"]).stdout(full).stderr(Stdio::piped()).output().unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.code() == Some(1) && stderr.contains("write standard output"), "{stderr}");
-    assert_eq!(project.rows("FROM raw.a"), "1\n", "the run itself went through");
-}

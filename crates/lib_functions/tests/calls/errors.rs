@@ -53,7 +53,30 @@ fn values_nested_without_end_are_no_crash() {
 fn a_broken_top_level_is_an_error() {
     let text = "API = {\"fetch\": {}}\nX = http.get(\"/x\")\n\ndef fetch(page):\n    return {\"rows\": []}\n";
     let error = Scene::of(text).error();
-    assert!(error.starts_with("x.top level: http.get: \"/x\" is relative"), "{error}");
+    assert!(error.starts_with("lib/x.star: http.get: \"/x\" is relative"), "{error}");
+    let text = "API = {\"fetch\": {}}\nabort()\n\ndef fetch(page):\n    return {\"rows\": []}\n";
+    let error = Scene::of(text).error();
+    assert_eq!(error, "lib/x.star: abort() is called outside of a function");
+}
+
+#[test]
+fn messages_are_in_words_of_the_author() {
+    for (body, expected) in [
+        ("http.gett(\"/x\")", "x.fetch: the module has no attribute `gett`, did you mean `get`?"),
+        ("page.next", "x.fetch: `page` has no attribute `next`"),
+        ("None[\"a\"]", "x.fetch: Operation `[]` not supported for types `None` and `string`"),
+        ("for c in \"abc\": pass", "x.fetch: a value of type `string` cannot be iterated"),
+        ("STATE.append(1)", "x.fetch: what the top level made cannot be changed by a function"),
+        ("deep()", "x.fetch: too many calls inside of each other"),
+        ("deep(1)", "x.fetch: deep: Found 1 extra positional argument(s)"),
+        ("return None", "x.fetch: must return dict, not None"),
+        ("fail(\"NoneType for call to x\")", "x.fetch: NoneType for call to x"),
+    ] {
+        let text = format!(
+            "API = {{\"fetch\": {{}}}}\nSTATE = []\ndef deep():\n    return deep()\ndef fetch(page):\n    {body}\n"
+        );
+        assert_eq!(Scene::of(&text).error(), expected, "{body}");
+    }
 }
 
 #[test]

@@ -14,7 +14,7 @@ fn top(keys: &str) -> String {
 
 /// A file that pushes, with these keys of `API["push"]`.
 fn pushing(keys: &str) -> String {
-    format!("API = {{\"push\": {{{keys}}}}}\ndef push(rows):\n    pass\n")
+    format!("API = {{\"push\": {{{keys}}}}}\ndef push(rows):\n    pass\ndef poll(job_ref):\n    pass\n")
 }
 
 /// Each key with a value that is refused, what is said of it, and the words that the place points at.
@@ -250,9 +250,10 @@ fn keys_of_push_have_defaults() {
 #[test]
 fn keys_of_push_are_read() {
     let read = |keys: &str| good(&pushing(keys)).api.push.unwrap();
-    let push = read("\"args\": [\"a\"], \"batch_size\": 50, \"max_concurrent\": 4, \"poll_interval\": \"1s\"");
+    let push = read("\"args\": [\"a\"], \"batch_size\": 50, \"max_concurrent\": 4");
     assert_eq!((push.args.len(), push.batch_size, push.max_concurrent), (1, 50, 4));
-    assert_eq!(push.poll_interval, Duration::from_secs(1));
+    let push = read("\"poll_interval\": \"1s\", \"poll_timeout\": \"2h\", \"batch_mode\": \"async\"");
+    assert_eq!((push.poll_interval, push.poll_timeout), (Duration::from_secs(1), Duration::from_hours(2)));
     for (word, mode) in [("sync", BatchMode::Sync), ("atomic", BatchMode::Atomic), ("async", BatchMode::Async)] {
         assert_eq!(read(&format!("\"batch_mode\": \"{word}\"")).batch_mode, mode);
     }
@@ -276,14 +277,36 @@ fn keys_of_push_are_checked() {
             ("max_concurrent", "2.0", ": expected int, got float"),
             ("batch_mode", "\"fast\"", " must be \"sync\" or \"atomic\" or \"async\""),
             ("batch_mode", "1", ": expected string, got int"),
-            ("poll_interval", "\"0s\"", " must be a duration"),
-            ("poll_timeout", "60", ": expected string, got int"),
             ("retry_backoff", "-1", " must be 0 seconds or more"),
             ("max_attempts", "-1", " must be from 0"),
             ("changes", "\"all\"", " must be \"raw\" or \"net\""),
             ("idempotency_header", "1", ": expected string, got int"),
+            ("idempotency_header", "\"\"", " must be the name of a header"),
+            ("idempotency_header", "\"Idempotency Key\"", " must be the name of a header"),
         ],
     );
+    let polled = |keys: &str| pushing(&format!("\"batch_mode\": \"async\", {keys}"));
+    assert_refused(
+        polled,
+        "API[\"push\"]",
+        &[("poll_interval", "\"0s\"", " must be a duration"), ("poll_timeout", "60", ": expected string, got int")],
+    );
+}
+
+#[test]
+fn keys_of_push_go_with_its_mode() {
+    for mode in ["", "\"batch_mode\": \"sync\",", "\"batch_mode\": \"atomic\","] {
+        for key in ["poll_interval", "poll_timeout"] {
+            let said = format!("API[\"push\"][\"{key}\"] needs \"batch_mode\": \"async\"");
+            assert_fails(&pushing(&format!("{mode} \"{key}\": \"1s\"")), &said, 1, &format!("\"{key}\""));
+        }
+    }
+    for mode in ["atomic", "async"] {
+        let text = |calls: u8| pushing(&format!("\"max_concurrent\": {calls}, \"batch_mode\": \"{mode}\""));
+        good(&text(1));
+        let said = format!("API[\"push\"][\"max_concurrent\"] must be 1 with \"batch_mode\": \"{mode}\"");
+        assert_fails(&text(2), &said, 1, "2");
+    }
 }
 
 #[test]

@@ -8,6 +8,10 @@ fn sync(args: &str, function: &str) -> String {
     format!("API = {{\"fetch\": {{\"args\": {args}}}}}\n{function}\n")
 }
 
+fn pushing(keys: &str, functions: &str) -> String {
+    format!("API = {{\"push\": {{{keys}}}}}\n{functions}\n")
+}
+
 #[test]
 fn fetch_takes_its_args_and_what_the_runtime_passes() {
     for (args, function) in [
@@ -112,6 +116,60 @@ fn a_sync_file_may_have_functions_of_those_names() {
 #[test]
 fn a_push_only_file_needs_no_fetch() {
     assert!(read("API = {\"push\": {}}\ndef push(rows): pass\n").is_ok());
+}
+
+#[test]
+fn push_takes_rows_and_what_it_likes_of_the_rest() {
+    for (keys, functions) in [
+        ("", "def push(rows): pass"),
+        ("", "def push(**kwargs): pass"),
+        ("", "push = lambda rows, kind = None: None"),
+        ("", "def push(rows, batch_number, kind, key_columns, columns): pass"),
+        ("\"args\": ['a', 'b']", "def push(rows): pass"),
+        ("\"args\": ['a', 'b']", "def push(b, rows, a = None): pass"),
+        ("\"args\": ['page_size']", "def push(*, rows, page_size): pass"),
+        ("", "def push(rows): pass\ndef finalize(succeeded, failed): pass"),
+        ("", "def push(rows): pass\ndef finalize(**kwargs): pass"),
+        ("\"batch_mode\": \"async\"", "def push(rows): pass\ndef poll(job_ref, more = 1): pass"),
+        // Without jobs the name means nothing.
+        ("", "def push(rows): pass\ndef poll(x, y): pass"),
+    ] {
+        assert!(good(&pushing(keys, functions)).functions.contains_key("push"));
+    }
+}
+
+#[test]
+fn functions_that_push_and_cannot_be_called_are_refused() {
+    let push = "def push(rows): pass";
+    let mode = "\"batch_mode\": \"async\"";
+    for (keys, functions, said, line, words) in [
+        ("", "def other(rows): pass", "there is no function push(), which API[\"push\"] needs", 1, "\"push\""),
+        ("", "def push(): pass", "push() must accept \"rows\"", 2, "push"),
+        ("", "def push(*rows): pass", "push() must accept \"rows\"", 2, "push"),
+        ("", "def push(rows, x): pass", "push(): undeclared parameter \"x\": add it to \"args\"", 2, "x"),
+        ("", "def push(rows, x = 1, **kwargs): pass", "push(): undeclared parameter \"x\"", 2, "x"),
+        // What a fetch is passed, a push is not.
+        ("", "def push(rows, target): pass", "push(): undeclared parameter \"target\"", 2, "target"),
+        (mode, push, "async push requires poll()", 1, "\"push\""),
+        (mode, "def push(rows): pass\ndef poll(job): pass", "poll() must accept \"job_ref\"", 3, "poll"),
+        (mode, "def push(rows): pass\ndef poll(job_ref, x): pass", "poll(): undeclared parameter \"x\"", 3, "x"),
+        ("", "def push(rows): pass\ndef finalize(failed): pass", "finalize() must accept \"succeeded\"", 3, "finalize"),
+        ("", "def push(rows): pass\ndef finalize(succeeded): pass", "finalize() must accept \"failed\"", 3, "finalize"),
+        (
+            "",
+            "def push(rows): pass\ndef finalize(succeeded, failed, x): pass",
+            "finalize(): undeclared parameter \"x\": nothing passes it",
+            3,
+            "x",
+        ),
+    ] {
+        assert_fails(&pushing(keys, functions), said, line, words);
+    }
+}
+
+#[test]
+fn a_file_that_only_fetches_may_have_functions_of_the_names_of_push() {
+    good(&sync("[]", "def fetch(): pass\ndef push(x): pass\ndef finalize(): pass"));
 }
 
 #[test]

@@ -51,10 +51,10 @@ fn known_keys_are_no_remarks() {
          'fetch': {'args': [], 'page_size': 0, 'supported_columns': [], 'supported_kinds': [], 'async': False,\n    \
          'mode': 'sync', 'poll_interval': '1s', 'poll_timeout': '1s', 'poll_backoff': 1, 'max_pages': 1, 'headers': {},\n    \
          'timeout': 1, 'retry': 0, 'backoff': 0, 'rate_limit': None},\n  \
-         'push': {'args': [], 'supported_kinds': [], 'batch_size': 1, 'max_concurrent': 1, 'batch_mode': 'sync',\n    \
+         'push': {'args': [], 'supported_kinds': [], 'batch_size': 1, 'max_concurrent': 1, 'batch_mode': 'async',\n    \
          'poll_interval': '1s', 'poll_timeout': '1s', 'headers': {}, 'timeout': 1, 'retry': 0, 'backoff': 0,\n    \
          'rate_limit': None, 'retry_backoff': 1, 'max_attempts': 0, 'changes': 'raw', 'idempotency_header': 'I'},\n}\n\
-         def fetch(): pass\ndef push(rows): pass\n",
+         def fetch(): pass\ndef push(rows): pass\ndef poll(job_ref): pass\n",
     );
     assert!(lib.remarks.is_empty(), "{:?}", lib.remarks);
 }

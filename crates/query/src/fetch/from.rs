@@ -154,6 +154,9 @@ fn additions(node: &Value, words: &Words<'_>) -> Vec<FetchFinding> {
         found.push(other(words.clause(&["ordinality"], None).or(at), "WITH ORDINALITY", READ_IN_ANOTHER));
     }
     let Some(call) = table_function(node) else { return found };
+    if let Some(star) = words.star_argument(at.or_else(|| location(call))) {
+        found.push(other(Some(star), "a star as an argument", "leave the brackets empty, or write constants"));
+    }
     let is_sorted = child(call, "order_bys").is_some_and(|modifier| orders(modifier, "orders").next().is_some());
     if flag(call, "distinct") || is_sorted || child(call, "filter").is_some() {
         found.push(other(at, "DISTINCT, ORDER BY or FILTER inside a lib call", "leave only the arguments"));

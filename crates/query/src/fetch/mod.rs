@@ -13,6 +13,7 @@ mod finding;
 mod from;
 mod places;
 mod statements;
+mod unreadable;
 
 use model::SyntaxTree;
 use serde_json::Value;
@@ -24,6 +25,7 @@ pub use facts::LibFacts;
 pub use finding::FetchFinding;
 use finding::{NO_LIB_CALL, OTHER, UNKNOWN_LIB};
 use places::Words;
+pub use unreadable::unreadable;
 
 /// What a model that fetches asks for.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,6 +62,13 @@ pub struct FetchColumn {
     /// Byte of the model's SQL at which it begins, where it is known.
     pub offset: Option<usize>,
     cast: Value,
+}
+
+impl FetchQuery {
+    /// Byte of the model's SQL at which the column of this alias begins, where it is known.
+    pub fn column_offset(&self, alias: &str) -> Option<usize> {
+        self.columns.iter().find(|column| column.alias == alias)?.offset
+    }
 }
 
 /// Reads the query of a model with `@fetch`: `tree` is complete, `sql` its text, `libs` are all lib functions of

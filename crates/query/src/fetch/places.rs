@@ -58,6 +58,14 @@ impl<'a> Words<'a> {
         (0..code.len()).find(|&at| is_clause(at)).map(|at| code.start(at))
     }
 
+    /// The star of `name(*)`, the call at `offset`: a tree keeps nothing of it.
+    pub(crate) fn star_argument(&self, offset: Option<usize>) -> Option<usize> {
+        let code = &self.0;
+        let name = (0..code.len()).find(|&at| Some(code.start(at)) == offset)?;
+        let open = (name..code.len()).find(|&at| code.is(at, &["("]))?;
+        (code.is(open + 1, &["*"]) && code.is(open + 2, &[")"])).then(|| code.start(open + 1))
+    }
+
     fn is_word(&self, at: usize, words: &[&str]) -> bool {
         self.0.kind(at) == Some(TokenKind::Word) && self.0.is(at, words)
     }

@@ -6,7 +6,7 @@
 use model::SyntaxTree;
 use serde_json::{Value, json};
 
-use super::{FetchColumn, FetchQuery};
+use super::{FetchArgument, FetchColumn, FetchQuery};
 use crate::nodes::visit_mut;
 use crate::rewrite::keep_doubles;
 
@@ -25,6 +25,13 @@ impl FetchQuery {
     pub fn arguments_query(&self, null: &SyntaxTree) -> Option<SyntaxTree> {
         let values = self.arguments.iter().map(|argument| without_alias(argument.expression.clone()));
         select(null, values.collect())
+    }
+}
+
+impl FetchArgument {
+    /// [`FetchQuery::arguments_query`] for this argument alone: to find which of them the engine refuses.
+    pub fn value_query(&self, null: &SyntaxTree) -> Option<SyntaxTree> {
+        select(null, vec![without_alias(self.expression.clone())])
     }
 }
 

@@ -1,9 +1,11 @@
 //! What a function is called with: the arguments of SQL, and what the runtime passes (chapter 03 §3.4 *Call*).
 
-use engine::{Connection, EngineError, EngineParser};
+use engine::{Connection, EngineError, EngineParser, Value};
 use fetch::columns_argument;
 use lib_functions::HostValue;
-use types::{RunType, quote};
+use model::{Incremental, Model, SyntaxTree};
+use query::{FetchArgument, FetchQuery};
+use types::{Code, RunType, quote};
 
 use super::checks::FetchPlan;
 use crate::planning::PlannedModel;
@@ -18,17 +20,13 @@ pub(crate) fn arguments(
     task: &Task,
     table_exists: bool,
 ) -> Result<Vec<(String, HostValue)>, RunError> {
-    let connection = &session.connection;
-    let mut all: Vec<(String, HostValue)> = written(connection, plan)?;
+    let mut all = plan.arguments.clone();
     let incremental = planned.model.incremental.as_ref();
     let is_backfill = !table_exists || task.decision.run_type == RunType::Backfill;
     let initial = incremental.map_or("1970-01-01T00:00:00Z", |incremental| &incremental.initial);
     let newest = match incremental.filter(|_| !is_backfill) {
         None => None,
-        Some(incremental) => {
-            let (column, table) = (quote(&incremental.column.value), planned.target().qualified(&session.lake));
-            connection.query_value(&format!("SELECT max({column})::VARCHAR FROM {table}"))?.into_text()
-        }
+        Some(incremental) => newest(session, planned, incremental)?,
     };
     let text = |text: &str| HostValue::Text(text.to_owned());
     all.extend([
@@ -43,21 +41,107 @@ pub(crate) fn arguments(
     Ok(all)
 }
 
-/// The arguments that stand in the SQL: each is the text of its value, those that hold others are JSON.
-fn written(connection: &Connection, plan: &FetchPlan) -> Result<Vec<(String, HostValue)>, EngineError> {
-    let parser = EngineParser(connection);
-    let Ok(null) = parser.complete_tree("SELECT NULL") else { return Ok(Vec::new()) };
-    let Some(tree) = plan.query.arguments_query(&null) else { return Ok(Vec::new()) };
-    let names: Vec<String> = (0..plan.query.arguments.len()).map(|at| format!("a{at}")).collect();
+/// The newest value of the cursor in the table.
+fn newest(session: &Session, planned: &PlannedModel, incremental: &Incremental) -> Result<Option<String>, RunError> {
+    let (column, table) = (&incremental.column, planned.target().qualified(&session.lake));
+    let sql = format!("SELECT max({})::VARCHAR FROM {table}", quote(&column.value));
+    match session.connection.query_value(&sql) {
+        Ok(value) => Ok(value.into_text()),
+        Err(error) if error.is_statement_fault() => Err(RunError::Refused {
+            code: Code::Sql,
+            message: format!(
+                "the newest `{}` of {} cannot be read: {}",
+                column.value,
+                planned.target(),
+                error.cleaned()
+            ),
+            help: "name a column of the table, one that has a greatest value; or rebuild the table with --full-refresh"
+                .into(),
+            place: Box::new(planned.model.place(column.span.clone())),
+        }),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The values of the arguments that stand in the SQL, evaluated once.
+pub(crate) fn written_arguments(
+    connection: &Connection,
+    model: &Model,
+    query: &FetchQuery,
+) -> Result<Vec<(String, HostValue)>, RunError> {
+    let Ok(null) = EngineParser(connection).complete_tree("SELECT NULL") else { return Ok(Vec::new()) };
+    let Some(tree) = query.arguments_query(&null) else { return Ok(Vec::new()) };
+    let values = match values(connection, &tree, query.arguments.len()) {
+        Ok(values) => values,
+        Err(Fault::Engine(error)) if !error.is_statement_fault() => return Err(error.into()),
+        Err(fault) => return Err(refused(connection, model, query, &null, fault)),
+    };
+    Ok(query.arguments.iter().map(|argument| argument.parameter.clone()).zip(values).collect())
+}
+
+/// Why there are no values.
+enum Fault {
+    Engine(EngineError),
+    /// There is one, but none that a function could mean.
+    Value(String),
+}
+
+impl From<EngineError> for Fault {
+    fn from(error: EngineError) -> Self {
+        Self::Engine(error)
+    }
+}
+
+/// Each is the text of its value; those that hold others are JSON.
+fn values(connection: &Connection, tree: &SyntaxTree, count: usize) -> Result<Vec<HostValue>, Fault> {
+    let names: Vec<String> = (0..count).map(|at| format!("a{at}")).collect();
     let text = |name: &String| {
         format!(
             "CASE WHEN regexp_matches(typeof({name}), '^(STRUCT|MAP|UNION)\\(|\\]$') THEN to_json({name})::VARCHAR \
-             ELSE {name}::VARCHAR END"
+             ELSE {name}::VARCHAR END, typeof({name}) IN ('FLOAT', 'DOUBLE')"
         )
     };
     let texts: Vec<String> = names.iter().map(text).collect();
-    let sql = format!("SELECT {} FROM ({}) AS v({})", texts.join(", "), parser.statement(&tree)?, names.join(", "));
-    let row = connection.query(&sql)?.into_values().next().unwrap_or_default();
-    let values = row.into_iter().map(|value| HostValue::text(value.into_text()));
-    Ok(plan.query.arguments.iter().map(|argument| argument.parameter.clone()).zip(values).collect())
+    let statement = EngineParser(connection).statement(tree)?;
+    let sql = format!("SELECT {} FROM ({statement}) AS v({})", texts.join(", "), names.join(", "));
+    let mut rows: Vec<Vec<Value>> = connection.query(&sql)?.into_values().collect();
+    let row = match rows.len() {
+        1 => rows.swap_remove(0),
+        many => return Err(Fault::Value(format!("it gives {many} values, not one"))),
+    };
+    row.chunks(2).map(value).collect()
+}
+
+fn value(cell: &[Value]) -> Result<HostValue, Fault> {
+    let [value, is_float] = cell else { return Ok(HostValue::None) };
+    let text = value.as_text();
+    match text {
+        // 1/0 is no error of the engine.
+        Some(text @ ("inf" | "-inf" | "nan")) if *is_float == Value::Bool(true) => {
+            Err(Fault::Value(format!("its value is {text}, which is no number; was something divided by zero?")))
+        }
+        text => Ok(HostValue::text(text)),
+    }
+}
+
+/// The error of the argument that is at fault, at its place.
+fn refused(connection: &Connection, model: &Model, query: &FetchQuery, null: &SyntaxTree, fault: Fault) -> RunError {
+    let of = |argument: &FetchArgument| values(connection, &argument.value_query(null)?, 1).err();
+    let found = query.arguments.iter().find_map(|argument| of(argument).map(|fault| (argument, fault)));
+    // One that fails only at times is told without its place.
+    let (name, offset, fault) = match found {
+        Some((argument, fault)) => (format!(" \"{}\"", argument.parameter), argument.offset, fault),
+        None => ("s".to_owned(), query.function_offset, fault),
+    };
+    let cause = match fault {
+        Fault::Engine(error) => error.cleaned(),
+        Fault::Value(why) => why,
+    };
+    RunError::Refused {
+        code: Code::FetchSql,
+        message: format!("the argument{name} of \"{}\" cannot be evaluated: {cause}", query.function),
+        help: "correct the expression: an argument is evaluated once, before the call; a text stands in single quotes"
+            .into(),
+        place: Box::new(model.sql_place(offset.unwrap_or(0))),
+    }
 }

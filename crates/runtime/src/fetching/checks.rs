@@ -2,14 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use engine::{Connection, EngineError, EngineParser};
+use engine::EngineParser;
 use fetch::Column;
-use lib_functions::{Lib, Registry};
+use lib_functions::{HostValue, Lib, Registry};
 use model::{SyntaxTree, TreeError};
-use query::{DeclaredType, FetchFinding, FetchQuery, LibFacts, lib_calls, read_fetch_query};
+use query::{FetchFinding, FetchQuery, LibFacts, lib_calls, read_fetch_query, unreadable};
 use types::Code;
 
+use super::arguments::written_arguments;
+use super::declared::{check_declared, declared_columns};
 use crate::planning::PlannedModel;
+use crate::requirements::load_extensions;
 use crate::{RunError, Session};
 
 /// What the models that fetch ask for, by lower-case target.
@@ -23,6 +26,8 @@ pub(crate) struct FetchPlan {
     pub query: FetchQuery,
     /// The columns with their types.
     pub columns: Vec<Column>,
+    /// The values of the arguments that stand in the SQL.
+    pub arguments: Vec<(String, HostValue)>,
 }
 
 /// Reads `lib/`; names of the engine's own table functions are taken.
@@ -97,13 +102,11 @@ fn check_fetch(
     planned: &PlannedModel,
 ) -> Result<FetchPlan, RunError> {
     let model = &planned.model;
+    load_extensions(session, model)?;
     let parser = EngineParser(&session.connection);
-    let tree = parser.complete_tree(model.sql()).map_err(|error| RunError::Refused {
-        code: Code::FetchSql,
-        message: format!("the SQL of a @fetch model cannot be read: {}", tree_error(&error)),
-        help: "declare a type that DuckDB can name in a syntax tree; nested ENUM cannot be".into(),
-        place: Box::new(model.sql_place(0)),
-    })?;
+    let tree = parser
+        .complete_tree(model.sql())
+        .map_err(|error| refused(planned, &unreadable(model.sql(), tree_error(&error))))?;
     let query = match read_fetch_query(&tree, model.sql(), model.kind, facts) {
         Ok(query) => query,
         Err(findings) => {
@@ -117,40 +120,16 @@ fn check_fetch(
         return Err(broken.error.clone().into());
     }
     let lib = registry.get(&query.function).map(|lib: &Lib| lib.name.clone()).unwrap_or_default();
-    let columns = columns(&session.connection, &query)?;
-    Ok(FetchPlan { lib, query, columns })
+    let columns = declared_columns(&session.connection, model, &query)?;
+    check_declared(model, &query, &columns)?;
+    let arguments = written_arguments(&session.connection, model, &query)?;
+    Ok(FetchPlan { lib, query, columns, arguments })
 }
 
 fn tree_error(error: &TreeError) -> &str {
     match error {
         TreeError::Syntax { message, .. } | TreeError::NotSerializable { message } => message,
     }
-}
-
-/// The columns with the types that the engine makes of what was declared.
-fn columns(connection: &Connection, query: &FetchQuery) -> Result<Vec<Column>, EngineError> {
-    let parser = EngineParser(connection);
-    let null = parser.complete_tree("SELECT NULL").ok();
-    let describe = |tree: Option<SyntaxTree>| -> Result<Option<Vec<String>>, EngineError> {
-        let Some(tree) = tree else { return Ok(None) };
-        let rows = connection.query(&format!("DESCRIBE {}", parser.statement(&tree)?))?.into_values();
-        Ok(Some(rows.filter_map(|mut row| row.swap_remove(1).into_text()).collect()))
-    };
-    let all = null.as_ref().and_then(|null| query.types_query(null));
-    let types = match describe(all) {
-        Ok(types) => types.unwrap_or_default(),
-        Err(error) if error.is_fatal() => return Err(error),
-        // A type that is not there is one column's fault alone: the query tells, in its place.
-        Err(error) => return Err(error),
-    };
-    let column = |(column, sql_type): (&query::FetchColumn, String)| Column {
-        source: column.source.clone(),
-        alias: column.alias.clone(),
-        declared: DeclaredType::parse(&sql_type),
-        sql_type,
-        is_try: column.is_try,
-    };
-    Ok(query.columns.iter().zip(types).map(column).collect())
 }
 
 fn broken_lib(registry: &Registry, tree: &SyntaxTree, planned: &PlannedModel) -> RunError {

@@ -4,11 +4,14 @@ mod acks;
 mod arguments;
 mod checks;
 mod claims;
+mod declared;
 mod jobs;
+mod loading;
 mod lookup;
 mod source;
 
 pub(crate) use acks::acknowledge;
 pub(crate) use checks::{FetchPlan, FetchPlans, check_models, read_registry};
 pub(crate) use jobs::{FetchOutcome, Fetches, JobsContext, run_jobs};
-pub(crate) use source::{drop_staged, fetch_source, kept_source, load_staged, value_error};
+pub(crate) use loading::{LoadedRows, Loading};
+pub(crate) use source::{fetch_source, kept_source};

@@ -1,23 +1,42 @@
 //! A DuckDB file, attached to the session as `state`.
 
 use engine::{EngineError, Instance, Rows};
+use types::literal;
 
 use super::{Backend, BackendKind, Load, load_into};
+
+/// What the session keeps in memory between large requests: the lake's session beside it has the machine.
+const KEPT: &str = "16MB";
+/// A request is large from so many bytes on …
+const LARGE_BYTES: usize = 256 << 10;
+/// … or, if it asks, so many rows.
+const LARGE_ROWS: u64 = 1_000;
 
 /// The file's session.
 pub(crate) struct File {
     instance: Instance,
+    /// Most memory that a request may take, as the engine writes sizes.
+    limit: String,
 }
 
 impl File {
     /// The session of an instance that has the file attached.
     pub(crate) fn new(instance: Instance) -> Result<Self, EngineError> {
         instance.connection.execute("USE state")?;
-        Ok(Self { instance })
+        let limit = instance.connection.query_value("SELECT current_setting('memory_limit')")?;
+        Ok(Self { instance, limit: limit.into_text().unwrap_or_default() })
     }
 
     pub(crate) fn into_instance(self) -> Instance {
         self.instance
+    }
+
+    /// Gives memory back. The engine keeps blocks until its limit, which no request may be refused for, so the limit is
+    /// lowered for a moment.
+    fn trim(&self) {
+        let limit = literal(&self.limit);
+        // What is in use stays, and the limit with it.
+        let _ = self.instance.connection.execute(&format!("SET memory_limit = '{KEPT}'; SET memory_limit = {limit}"));
     }
 }
 
@@ -30,8 +49,12 @@ impl Backend for File {
         self.transfer(&[], script)
     }
 
-    fn query(&mut self, sql: &str, _rows: u64) -> Result<Rows, EngineError> {
-        self.instance.connection.query(sql)
+    fn query(&mut self, sql: &str, rows: u64) -> Result<Rows, EngineError> {
+        let found = self.instance.connection.query(sql);
+        if rows >= LARGE_ROWS {
+            self.trim();
+        }
+        found
     }
 
     fn load(&mut self, load: Load) -> Result<(), EngineError> {
@@ -45,9 +68,14 @@ impl Backend for File {
     fn transfer(&mut self, inserts: &[String], script: &str) -> Result<(), EngineError> {
         let connection = &self.instance.connection;
         let inserts = inserts.join(";\n");
-        connection.execute(&format!("BEGIN;\n{inserts};\n{script};\nCOMMIT")).inspect_err(|_| {
+        let is_large = !inserts.is_empty() || script.len() >= LARGE_BYTES;
+        let done = connection.execute(&format!("BEGIN;\n{inserts};\n{script};\nCOMMIT")).inspect_err(|_| {
             // Without an open transaction there is nothing to roll back.
             let _ = connection.execute("ROLLBACK");
-        })
+        });
+        if is_large {
+            self.trim();
+        }
+        done
     }
 }

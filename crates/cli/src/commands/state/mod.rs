@@ -89,9 +89,7 @@ pub(crate) fn state_opener(
     Ok(Box::new(move || {
         let configured = |environment: &Environment| -> Result<StateConfig, StateError> {
             let file = check_state_key(&root, environment)?;
-            // Beside the lake's session, which has the machine.
-            let memory = Some("128MB");
-            Ok(StateConfig { lease, lock_wait: wait, memory, ..StateConfig::new(file, session.clone()) })
+            Ok(StateConfig { lease, lock_wait: wait, ..StateConfig::new(file, session.clone()) })
         };
         let finished = finish_rekey(&root, &environment, configured)?;
         state::open(configured(finished.as_ref().unwrap_or(&environment))?, worker()?)

@@ -4,6 +4,7 @@ mod arguments;
 mod before_fetching;
 mod concurrent;
 mod crash;
+mod declared;
 mod interrupt;
 mod jobs;
 mod kinds;
