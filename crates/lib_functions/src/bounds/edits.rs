@@ -38,11 +38,12 @@ impl Edits {
         self.0.push(Edit { range, text: text.into(), order: (2, Reverse(0), 0) });
     }
 
-    pub(super) fn apply(mut self, text: &str) -> Rewritten {
+    /// A range of the text, in which all edits are.
+    pub(super) fn apply(mut self, text: &str, whole: Range<usize>) -> Rewritten {
         self.0.sort_by_key(|edit| (edit.range.start, edit.order));
-        let mut out = String::with_capacity(text.len() + 16 * self.0.len());
+        let mut out = String::with_capacity(whole.len() + 16 * self.0.len());
         let mut pieces = Vec::with_capacity(2 * self.0.len() + 1);
-        let mut at = 0;
+        let mut at = whole.start;
         for Edit { range, text: new, .. } in self.0 {
             pieces.push(Piece { adapted: out.len(), original: at..range.start, is_copy: true });
             out.push_str(&text[at..range.start]);
@@ -50,8 +51,8 @@ impl Edits {
             pieces.push(Piece { adapted: out.len(), original: range, is_copy: false });
             out.push_str(&new);
         }
-        pieces.push(Piece { adapted: out.len(), original: at..text.len(), is_copy: true });
-        out.push_str(&text[at..]);
+        pieces.push(Piece { adapted: out.len(), original: at..whole.end, is_copy: true });
+        out.push_str(&text[at..whole.end]);
         // A piece of no bytes would hide the one that begins at the same byte.
         let ends: Vec<usize> = pieces.iter().skip(1).map(|piece| piece.adapted).chain([out.len()]).collect();
         let pieces = pieces.into_iter().zip(ends).filter(|(piece, end)| piece.adapted < *end).map(|(piece, _)| piece);

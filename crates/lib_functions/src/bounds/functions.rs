@@ -12,8 +12,8 @@ use starlark::values::{OwnedFrozenValue, Value};
 
 use super::MAX_DIGITS;
 use super::methods::METHODS;
-use super::operators::{iterated, shown};
-use super::weight::{Excess, is_scalar, weigh};
+use super::operators::{bounded, fits, iterated};
+use super::weight::Excess;
 use crate::builtins::failure;
 
 /// The language's own functions that are replaced here.
@@ -91,15 +91,14 @@ fn call<'v>(
 
 fn check<'v>(name: &str, value: Value<'v>, eval: &Evaluator<'v, '_, '_>) -> starlark::Result<()> {
     match name {
-        "str" | "repr" => shown(value, eval),
+        "str" | "repr" => fits(1, value, eval),
         "int" if value.unpack_str().is_some_and(|text| text.len() > MAX_DIGITS) => Err(Excess::Digits.into()),
         "getattr" if value.unpack_str().is_some_and(|text| METHODS.contains(&text)) => {
             Err(failure(name, format_args!("call {} directly, as a method", value.to_str())))
         }
-        "dict" | "set" | "sorted" | "max" | "min" if !is_scalar(value) => {
+        "dict" | "set" | "sorted" | "max" | "min" => {
             iterated(value, eval)?;
-            weigh(value, eval.heap())?;
-            Ok(())
+            bounded(value, eval.heap())
         }
         _ => iterated(value, eval),
     }

@@ -6,9 +6,8 @@ use starlark::eval::Evaluator;
 use starlark::values::Value;
 use starlark::values::tuple::UnpackTuple;
 
-use super::operators::{fits, hashed, iterated, length, looked_for};
-use super::weight::{room, weigh};
-use crate::builtins::failure;
+use super::operators::{bounded, fits, iterated, length, listed};
+use super::weight::room;
 use crate::host_value::elements;
 
 /// Calls a method by its number in [`METHODS`].
@@ -17,13 +16,17 @@ pub(super) const METHOD: &str = "__method__";
 pub(super) const RECEIVER: &str = "__receiver__";
 
 /// Methods that are called through us. Those of [`KEYED`] only where their argument is not looked at in its place.
-pub(super) const METHODS: [&str; 24] = [
+pub(super) const METHODS: [&str; 29] = [
     "join",
     "replace",
     "format",
-    "strip",
-    "lstrip",
-    "rstrip",
+    "split",
+    "rsplit",
+    "splitlines",
+    "elems",
+    "codepoints",
+    "elem_ords",
+    "codepoint_ords",
     "extend",
     "update",
     "union",
@@ -42,13 +45,11 @@ pub(super) const METHODS: [&str; 24] = [
     "add",
     "discard",
     "remove",
+    "index",
 ];
 
-/// Methods of dicts and sets that hash their first argument.
-pub(super) const KEYED: [&str; 5] = ["get", "pop", "setdefault", "add", "discard"];
-
-/// Most characters that `strip` and its like take away: each is compared with each of the text.
-const MAX_STRIPPED: usize = 1_000;
+/// Methods that hash their first argument, or compare it.
+pub(super) const KEYED: [&str; 7] = ["get", "pop", "setdefault", "add", "discard", "remove", "index"];
 
 /// Adds the function.
 pub(super) fn register(builder: &mut GlobalsBuilder) {
@@ -79,7 +80,6 @@ fn check<'v>(
     kwargs: &SmallMap<String, Value<'v>>,
     eval: &Evaluator<'v, '_, '_>,
 ) -> starlark::Result<()> {
-    let heap = eval.heap();
     match (receiver.unpack_str(), name, args) {
         (Some(separator), "join", [all, ..]) => joined(separator, *all, eval),
         (Some(text), "replace", [old, new, ..]) => match (old.unpack_str(), new.unpack_str()) {
@@ -88,18 +88,21 @@ fn check<'v>(
         },
         (Some(text), "format", _) => {
             let places = text.matches('{').count();
-            args.iter().chain(kwargs.values()).try_for_each(|value| fits(text, places, *value, eval))
+            args.iter().chain(kwargs.values()).try_for_each(|value| fits(places, *value, eval))
         }
-        (Some(_), _, [taken, ..]) if taken.unpack_str().is_some_and(|taken| taken.len() > MAX_STRIPPED) => {
-            Err(failure(name, format_args!("more than {MAX_STRIPPED} characters to take away")))
-        }
-        (None, "get" | "pop" | "setdefault" | "add" | "discard", [key, ..]) => hashed(*key, heap),
-        (None, "remove", [item, ..]) => looked_for(*item, receiver, heap),
-        (None, _, _) => args.iter().try_for_each(|all| {
-            iterated(*all, eval)?;
-            weigh(*all, heap).map(|_| ()).map_err(starlark::Error::from)
+        (Some(text), "split" | "rsplit", [by, ..]) => match by.unpack_str().filter(|by| !by.is_empty()) {
+            Some(by) => listed(text.matches(by).count(), eval),
+            None => listed(text.split_whitespace().count(), eval),
+        },
+        (Some(text), "split" | "rsplit", _) => listed(text.split_whitespace().count(), eval),
+        (Some(text), "splitlines", _) => listed(text.matches(['\n', '\r']).count(), eval),
+        (Some(text), ..) => listed(text.len(), eval),
+        (None, name, args) => args.iter().chain(kwargs.values()).try_for_each(|value| {
+            if !KEYED.contains(&name) {
+                iterated(*value, eval)?;
+            }
+            bounded(*value, eval.heap())
         }),
-        _ => Ok(()),
     }
 }
 

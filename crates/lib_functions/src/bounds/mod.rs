@@ -16,29 +16,20 @@ pub(crate) use edits::Rewritten;
 pub(crate) use rewrite::rewrite;
 pub(crate) use weight::{Excess, weigh};
 
+use crate::source::FOREVER;
+
 /// Most digits of an integer. Arithmetic, reading and writing take time by the square of their number.
 pub(crate) const MAX_DIGITS: usize = 100_000;
 
 /// The names that rewritten texts use. An author's file cannot.
-pub(crate) const RESERVED: [&str; 22] = [
+pub(crate) const RESERVED: [&str; 11] = [
     "__while__",
-    "__forever__",
+    FOREVER,
     operators::MUL,
     operators::MOD,
     operators::SHL,
-    operators::EQ,
-    operators::NE,
-    operators::LT,
-    operators::GT,
-    operators::LE,
-    operators::GE,
-    operators::IN,
-    operators::NOT_IN,
-    operators::FACTOR,
-    operators::DIVISOR,
-    operators::SHIFT,
     operators::ADDEND,
-    operators::KEY,
+    operators::BOUNDED,
     operators::SHOWN,
     operators::SPREAD,
     methods::METHOD,

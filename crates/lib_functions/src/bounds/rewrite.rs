@@ -3,10 +3,11 @@
 //! ```text
 //! a * b         →  __mul__(a , b)
 //! a + b         →  a + __addend__((b))
-//! x *= y        →  x *= __factor__(x, (y))
+//! a == b        →  a == __bounded__((b))
+//! x *= y        →  x = __mul__(x, (y))
 //! s.join(all)   →  __method__(0, s, all)
-//! d[key]        →  d[__key__((key))]
-//! f"{x}"        →  f"{__shown__((x))}"
+//! d[key]        →  d[__bounded__((key))]
+//! f"{x}"        →  f"{__shown__(1, (x))}"
 //! f(*all)       →  f(*__spread__((all)))
 //! ```
 //!
@@ -25,9 +26,7 @@ use starlark_syntax::syntax::uniplate::Visit;
 
 use super::edits::{Edits, Rewritten};
 use super::methods::{KEYED, METHOD, METHODS, RECEIVER};
-use super::operators::{
-    ADDEND, DIVISOR, EQ, FACTOR, GE, GT, IN, KEY, LE, LT, MOD, MUL, NE, NOT_IN, SHIFT, SHL, SHOWN, SPREAD,
-};
+use super::operators::{ADDEND, BOUNDED, MOD, MUL, SHL, SHOWN, SPREAD};
 use super::regions::Regions;
 use crate::literal::Problem;
 
@@ -36,25 +35,30 @@ use crate::literal::Problem;
 /// # Errors
 /// What can be neither bounded nor kept.
 pub(crate) fn rewrite(text: &str, module: &AstModule) -> Result<Rewritten, Problem> {
-    let mut rewriter = Rewriter { text, regions: Regions::of(text), edits: Edits::default(), taken: BTreeSet::new() };
+    let regions = Regions::of(text);
+    let mut rewriter = Rewriter::new(text, &regions);
     rewriter.statement(module.statement())?;
-    Ok(rewriter.edits.apply(text))
+    Ok(rewriter.edits.apply(text, 0..text.len()))
 }
 
 struct Rewriter<'a> {
     text: &'a str,
-    regions: Regions<'a>,
+    regions: &'a Regions<'a>,
     edits: Edits,
     /// Names of methods that were looked at with their calls.
     taken: BTreeSet<u32>,
 }
 
-impl Rewriter<'_> {
+impl<'a> Rewriter<'a> {
+    fn new(text: &'a str, regions: &'a Regions<'a>) -> Self {
+        Self { text, regions, edits: Edits::default(), taken: BTreeSet::new() }
+    }
+
     fn statement(&mut self, statement: &AstStmt) -> Result<(), Problem> {
         match &statement.node {
-            Stmt::AssignModify(target, op, value) => self.augmented(target, *op, value)?,
-            Stmt::Assign(assign) => self.target(&assign.lhs),
-            Stmt::For(each) => self.target(&each.var),
+            Stmt::AssignModify(target, op, value) => return self.augmented(target, *op, value),
+            Stmt::Assign(assign) => self.keys(&assign.lhs),
+            Stmt::For(each) => self.keys(&each.var),
             _ => {}
         }
         let mut inner = Vec::new();
@@ -66,28 +70,30 @@ impl Rewriter<'_> {
     }
 
     /// The keys in what is assigned to.
-    fn target(&mut self, target: &AstAssignTarget) {
+    fn keys(&mut self, target: &AstAssignTarget) {
         match &target.node {
             AssignTarget::Index(parts) => self.key(&parts.1),
-            AssignTarget::Tuple(targets) => targets.iter().for_each(|target| self.target(target)),
+            AssignTarget::Tuple(targets) => targets.iter().for_each(|target| self.keys(target)),
             AssignTarget::Dot(..) | AssignTarget::Identifier(_) => {}
         }
     }
 
-    /// `x *= y`: the operator stays, because it changes lists in place; `y` looks at both.
     fn augmented(&mut self, target: &AstAssignTarget, op: AssignOp, value: &AstExpr) -> Result<(), Problem> {
-        self.target(target);
+        let (left, operator, right) = self.regions.of_operands(target.span, value.span);
         let function = match op {
-            AssignOp::Add if is_number(value) => return Ok(()),
-            AssignOp::Add => {
-                let (_, _, value) = self.regions.of_operands(target.span, value.span);
-                self.guard(value, ADDEND);
+            AssignOp::Multiply => MUL,
+            AssignOp::Percent => MOD,
+            AssignOp::LeftShift => SHL,
+            _ => {
+                self.keys(target);
+                target.visit_expr(|part| self.expression(part));
+                // The operator stays: it changes lists in place.
+                if op == AssignOp::Add && !is_number(value) {
+                    self.guard(right, ADDEND);
+                }
+                self.expression(value);
                 return Ok(());
             }
-            AssignOp::Multiply => FACTOR,
-            AssignOp::Percent => DIVISOR,
-            AssignOp::LeftShift => SHIFT,
-            _ => return Ok(()),
         };
         let mut calls = false;
         target.visit_expr(|part| calls |= has_call(part));
@@ -95,8 +101,13 @@ impl Rewriter<'_> {
             let message = format!("what `{}` changes holds a call: give its value a name first", op.to_string().trim());
             return Err(Problem::new(message, target.span));
         }
-        let (target, _, value) = self.regions.of_operands(target.span, value.span);
-        self.edits.wrap(value, format!(" {function}({}, (", &self.text[target]), "))");
+        let mut changed = Self::new(self.text, self.regions);
+        changed.keys(target);
+        target.visit_expr(|part| changed.expression(part));
+        let changed = changed.edits.apply(self.text, left.clone()).text;
+        self.edits.replace(left.start..operator.end, format!("{changed} = {function}({changed}, ("));
+        self.edits.wrap(right, "", "))");
+        self.expression(value);
         Ok(())
     }
 
@@ -109,7 +120,11 @@ impl Rewriter<'_> {
             Expr::Dict(entries) => entries.iter().for_each(|(key, _)| self.key(key)),
             Expr::DictComprehension(entry, ..) => self.key(&entry.0),
             Expr::FString(text) => {
-                text.node.expressions.iter().for_each(|part| self.guard(self.regions.of_span(part.span), SHOWN));
+                let parts = &text.node.expressions;
+                for part in parts {
+                    let range = self.regions.of_span(part.span);
+                    self.edits.wrap(range, format!("{SHOWN}({}, (", parts.len()), "))");
+                }
             }
             _ => {}
         }
@@ -123,35 +138,34 @@ impl Rewriter<'_> {
 
     fn key(&mut self, key: &AstExpr) {
         if !is_bounded(key) {
-            self.guard(self.regions.of_span(key.span), KEY);
+            self.guard(self.regions.of_span(key.span), BOUNDED);
         }
     }
 
     fn operation(&mut self, left: &AstExpr, op: BinOp, right: &AstExpr) {
-        let function = match op {
-            BinOp::Add if is_number(left) || is_number(right) => return,
-            BinOp::Add => {
-                let (_, _, right) = self.regions.of_operands(left.span, right.span);
-                return self.guard(right, ADDEND);
-            }
-            BinOp::Percent if is_number(left) || is_number(right) => return,
-            BinOp::Multiply => MUL,
-            BinOp::Percent => MOD,
-            BinOp::LeftShift => SHL,
-            _ if is_bounded(left) || is_bounded(right) => return,
-            BinOp::Equal => EQ,
-            BinOp::NotEqual => NE,
-            BinOp::Less => LT,
-            BinOp::Greater => GT,
-            BinOp::LessOrEqual => LE,
-            BinOp::GreaterOrEqual => GE,
-            BinOp::In => IN,
-            BinOp::NotIn => NOT_IN,
-            _ => return,
-        };
-        let (left, op, right) = self.regions.of_operands(left.span, right.span);
+        let (first, operator, second) = self.regions.of_operands(left.span, right.span);
+        let has_number = is_number(left) || is_number(right);
+        match op {
+            BinOp::Add if !has_number => self.guard(second, ADDEND),
+            BinOp::Multiply => self.function(MUL, first, operator, second),
+            BinOp::Percent if !has_number => self.function(MOD, first, operator, second),
+            BinOp::LeftShift => self.function(SHL, first, operator, second),
+            BinOp::In | BinOp::NotIn if !is_bounded(left) => self.guard(first, BOUNDED),
+            _ if is_bounded(left) || is_bounded(right) => {}
+            BinOp::Equal
+            | BinOp::NotEqual
+            | BinOp::Less
+            | BinOp::Greater
+            | BinOp::LessOrEqual
+            | BinOp::GreaterOrEqual => self.guard(second, BOUNDED),
+            _ => {}
+        }
+    }
+
+    /// Calls a function in place of an operator.
+    fn function(&mut self, function: &str, left: Range<usize>, operator: Range<usize>, right: Range<usize>) {
         self.edits.wrap(left.start..right.end, format!("{function}("), ")");
-        self.edits.replace(op, ",");
+        self.edits.replace(operator, ",");
     }
 
     fn call(&mut self, callee: &AstExpr, args: &[AstArgument]) {
@@ -211,7 +225,6 @@ fn is_bounded(expr: &AstExpr) -> bool {
         Expr::Identifier(name) => matches!(name.node.ident.as_str(), "None" | "True" | "False"),
         Expr::Minus(number) | Expr::Plus(number) => is_number(number),
         Expr::Tuple(parts) | Expr::List(parts) => parts.iter().all(is_bounded),
-        Expr::Dict(entries) => entries.iter().all(|(key, value)| is_bounded(key) && is_bounded(value)),
         _ => false,
     }
 }

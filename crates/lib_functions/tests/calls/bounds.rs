@@ -41,21 +41,24 @@ fn what_is_too_large_is_refused_before_it_is_made() {
         ("j = (\"a\" * 1000000).join\nj([\"\"] * 1000)", MEMORY),
         ("s = \"a\" * 1000000\ns.replace(\"\", s)", MEMORY),
         ("s = \"a\" * 1000000\n(s + \"\").replace(\"a\", s)", MEMORY),
-        ("s = \"a\" * 1000000\n(\"%s\" * 1000) % ((s,) * 1000)", "as text"),
+        ("s = \"a\" * 1000000\n(\"%s\" * 1000) % ((s,) * 1000)", MEMORY),
         ("s = \"a\" * 1000000\nf = \"%s\" * 100\nf %= (s,) * 100", MEMORY),
         ("s = \"a\" * 1000000\n(\"{0}\" * 1000).format(s)", MEMORY),
         ("s = \"a\" * 1000000\nf\"{s * 1000}\"", MEMORY),
+        ("(\",\" * 10000000).split(\",\")", MEMORY),
+        ("(\"\\n\" * 10000000).splitlines()", MEMORY),
+        ("list((\"a\" * 10000000).elems())", MEMORY),
         ("list(range(2000000000))", MEMORY),
         ("[].extend(range(2000000000))", MEMORY),
         ("l = []\nl += range(2000000000)", MEMORY),
         ("print(*range(2000000000))", MEMORY),
         ("any(range(2000000000))", MEMORY),
-        ("s = \"a\"\nfor i in range(60):\n    s = s + s", MEMORY),
-        ("s = \"a\"\nfor i in range(60):\n    s += s", MEMORY),
-        ("l = [1]\nfor i in range(60):\n    l = l + l", MEMORY),
-        ("l = [1]\nfor i in range(60):\n    l += l", MEMORY),
-        ("l = [1]\nfor i in range(60):\n    l.extend(l)", MEMORY),
-        ("s = \"a\" * 30000000\nfor i in range(900):\n    s = s + \"b\"", MEMORY),
+        ("s = \"a\"\nfor i in range(60):\n    s = s + s", "emory limit"),
+        ("s = \"a\"\nfor i in range(60):\n    s += s", "emory limit"),
+        ("l = [1]\nfor i in range(60):\n    l = l + l", "emory limit"),
+        ("l = [1]\nfor i in range(60):\n    l += l", "emory limit"),
+        ("l = [1]\nfor i in range(60):\n    l.extend(l)", "emory limit"),
+        ("s = \"a\" * 30000000\nfor i in range(900):\n    s = s + \"b\"", "emory limit"),
     ]);
 }
 
@@ -66,19 +69,17 @@ fn integers_have_bounds() {
         ("x = 3\nfor i in range(60):\n    x *= x", DIGITS),
         ("n = 2000000000\n1 << n", DIGITS),
         ("1 << 2000000000", DIGITS),
-        ("n = 1\nn <<= 2000000000", DIGITS),
+        ("n = 1\nfor i in range(9):\n    n <<= 100000", DIGITS),
         ("int(\"1\" * 200000)", DIGITS),
     ]);
-    let lines = scene("print(len(str(10 * (1 << 300000))), int(\"1\" * 1000) % 7)").lines();
-    assert_eq!(lines, ["90310 6"]);
+    let lines = scene("print(len(str(10 * ((1 << 100000) << 100000))), int(\"1\" * 1000) % 7)").lines();
+    assert_eq!(lines, ["60207 5"]);
 }
 
-/// Values that are small but without bound when they are written out.
-const WIDE: &str = "def wide():\n    l = []\n    for i in range(60):\n        l = [l, l]\n    return l\nl = wide()\nm = wide()\n\
-                    t = ()\nfor i in range(60):\n    t = (t, t)\nu = ()\nfor i in range(60):\n    u = (u, u)\n";
-/// Values that are nested deeper than any stack.
-const DEEP: &str = "l = []\nm = []\nt = ()\nu = ()\nfor i in range(300000):\n    l = [l]\n    m = [m]\n    t = (t,)\n    \
-                    u = (u,)\n";
+/// Values that are nested without end: each holds the one before twice.
+const DEEP: &str = "l = []\nm = []\nt = ()\nfor i in range(2000):\n    l = [l, l]\n    m = [m, m]\n    t = (t, t)\n";
+/// The same, less deep, but without end when they are written out.
+const WIDE: &str = "l = []\nm = []\nt = ()\nfor i in range(60):\n    l = [l, l]\n    m = [m, m]\n    t = (t, t)\n";
 
 const USES: [&str; 34] = [
     "str(l)",
@@ -119,11 +120,10 @@ const USES: [&str; 34] = [
 
 #[test]
 fn values_without_end_are_refused_wherever_they_are_used() {
-    for values in [WIDE, DEEP] {
-        for used in USES {
-            let got = scene(&format!("{values}{used}")).run();
-            assert_eq!(got.kind, Some(LibErrorKind::Failed), "{used}: {:?}", got.page);
-        }
+    let wide = ["str(l)", "l == m", "{t: 1}"].map(|used| (WIDE, used));
+    for (values, used) in USES.map(|used| (DEEP, used)).into_iter().chain(wide) {
+        let got = scene(&format!("{values}{used}")).run();
+        assert_eq!(got.kind, Some(LibErrorKind::Failed), "{used}: {:?}", got.page);
     }
 }
 
@@ -172,8 +172,8 @@ fn operators_and_methods_keep_their_meaning() {
 #[test]
 fn errors_of_operators_are_those_of_the_language_at_the_authors_place() {
     for (body, expected, shown) in [
-        ("a = None\nb = 1\n(a) * b", "Operation `*` not supported for types `NoneType` and `int`", "(a) * b"),
-        ("a = None\nprint(1, a < 2 + a)", "`int` and `NoneType`", "2 + a"),
+        ("a = None\nb = 1\n(a) * b", "Operation `*` not supported for types `None` and `int`", "(a) * b"),
+        ("a = None\nprint(1, a < 2 + a)", "`int` and `None`", "2 + a"),
         ("a = \"%d\"\na % \"x\"", "", "a % \"x\""),
         ("a = []\nb = {}\nb[a]", "", "b[a]"),
         ("a = 1\n\",\".join([a])", "", "\",\".join([a])"),
