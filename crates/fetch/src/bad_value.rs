@@ -5,8 +5,8 @@ use std::fmt;
 use lib_functions::Cell;
 
 use crate::Column;
+use crate::Refusal;
 use crate::json_write;
-use crate::refusal::Refusal;
 
 /// Most characters of a value that are shown.
 const SHOWN: usize = 100;
@@ -30,17 +30,17 @@ pub struct BadValue {
 }
 
 impl BadValue {
-    pub(crate) fn new(column: &Column, value: String, refusal: Refusal) -> Self {
+    pub(crate) fn new(column: &Column, value: String, refusal: &Refusal) -> Self {
         Self {
             column: column.alias.clone(),
             source: column.source.clone(),
             type_name: column.sql_type.clone(),
             value,
-            reason: refusal.text(),
+            reason: refusal.to_string(),
         }
     }
 
-    pub(crate) fn of_cell(column: &Column, cell: Cell<'_>, refusal: Refusal) -> Self {
+    pub(crate) fn of_cell(column: &Column, cell: Cell<'_>, refusal: &Refusal) -> Self {
         Self::new(column, json_write::shown(cell, KEPT), refusal)
     }
 

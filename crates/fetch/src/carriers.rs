@@ -1,6 +1,6 @@
 //! The values of a row on their way to the engine: for each column a text that a CAST turns into the value, or NULL.
 
-use crate::json_write::push_string;
+use lib_functions::push_json_string;
 
 /// A row of carriers. Made once and filled again and again, so that a row costs no allocation.
 #[derive(Debug, Clone, Default)]
@@ -30,7 +30,7 @@ impl Carriers {
                 out.push(',');
             }
             match carrier {
-                Some(text) => push_string(out, text),
+                Some(text) => push_json_string(out, text),
                 None => out.push_str("null"),
             }
         }

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use engine::{Connection, EngineError, Value};
 
+use crate::Refusal;
 use crate::bad_value::KEPT;
-use crate::refusal::Refusal;
 use crate::sql::cast;
 use crate::{BadValue, Column};
 
@@ -55,6 +55,6 @@ fn found(row: &[Value], columns: &[Column]) -> Option<FoundBadValue> {
     let [page, number, at, value] = row else { return None };
     let column = columns.get(usize::try_from(at.as_i64()?).ok()?)?;
     let refusal = Refusal::new("the engine cannot cast it");
-    let bad = BadValue::new(column, value.as_text()?.to_owned(), refusal);
+    let bad = BadValue::new(column, value.as_text()?.to_owned(), &refusal);
     Some(FoundBadValue { page: page.as_i64()?, row: number.as_i64()?, bad })
 }

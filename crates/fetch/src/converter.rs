@@ -2,9 +2,9 @@
 
 use lib_functions::{Cell, CellKind, Row};
 
+use crate::Refusal;
 use crate::keys;
 use crate::nested;
-use crate::refusal::Refusal;
 use crate::shape::Shape;
 use crate::{BadValue, Carriers, Column};
 
@@ -46,7 +46,7 @@ impl Converter {
             match found {
                 Ok(Some(cell)) => prepared.write(cell, out)?,
                 Ok(None) => out.push_null(),
-                Err(refusal) => prepared.refuse_keys(refusal, out)?,
+                Err(refusal) => prepared.refuse_keys(&refusal, out)?,
             }
         }
         Ok(())
@@ -73,12 +73,12 @@ impl Prepared {
                 out.push_null();
                 Ok(())
             }
-            Err(refusal) => Err(BadValue::of_cell(&self.column, cell, refusal)),
+            Err(refusal) => Err(BadValue::of_cell(&self.column, cell, &refusal)),
         }
     }
 
     /// For a row in which it is not clear which key is meant.
-    fn refuse_keys(&mut self, refusal: Refusal, out: &mut Carriers) -> Result<(), BadValue> {
+    fn refuse_keys(&mut self, refusal: &Refusal, out: &mut Carriers) -> Result<(), BadValue> {
         self.is_seen = true;
         if self.column.is_try {
             out.push_null();

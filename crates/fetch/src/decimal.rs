@@ -1,6 +1,6 @@
 //! Decimal numbers as written, exactly: read from text, made integral or rounded to a scale.
 
-use crate::refusal::{Refusal, Written};
+use crate::{Refusal, Written};
 
 /// Exponents beyond are as good as infinite, and can still be added to a text's length.
 const EXPONENT_LIMIT: i64 = 1 << 40;

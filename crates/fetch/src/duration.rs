@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::refusal::{Refusal, Written};
+use crate::{Refusal, Written};
 
 const SECOND: i128 = 1_000_000_000;
 /// Units with their length in nanoseconds; one that ends like another stands before it.

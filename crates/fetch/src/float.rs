@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use num_bigint::BigInt;
 
-use crate::integer::digits;
-use crate::refusal::{Refusal, Written};
+use crate::{Refusal, Written};
+use lib_functions::digits;
 
 /// From here on, DuckDB writes an exponent.
 const PLAIN_LIMIT: f64 = 1e16;

@@ -1,6 +1,6 @@
 //! Finding a key by name: exactly, else the only one that is equal but for case.
 
-use crate::refusal::{Refusal, Written};
+use crate::{Refusal, Written};
 
 /// What stands under a name; `None` if there is no such key.
 ///
@@ -31,7 +31,7 @@ fn is_equal(key: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Refusal, find};
+    use super::find;
 
     #[test]
     fn an_exact_key_wins_else_the_only_one_in_any_case() {
@@ -44,7 +44,7 @@ mod tests {
             (&["ID", "Id"], "id", Err("the keys \"ID\" and \"Id\" are both equal to \"id\" but for case".to_owned())),
         ] {
             let entries = keys.iter().copied().zip(0..);
-            assert_eq!(find(entries, name).map_err(Refusal::text), expected, "{keys:?}");
+            assert_eq!(find(entries, name).map_err(|refusal| refusal.to_string()), expected, "{keys:?}");
         }
     }
 }

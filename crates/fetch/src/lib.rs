@@ -22,11 +22,12 @@ mod json_write;
 mod keys;
 mod moment;
 mod nested;
-mod refusal;
 mod row_text;
 mod scalar;
 mod shape;
 mod sql;
+
+use lib_functions::Refusal;
 
 pub use bad_value::BadValue;
 pub use carriers::Carriers;
@@ -36,5 +37,8 @@ pub use converter::Converter;
 pub use described::columns_argument;
 pub use error::FetchError;
 pub use job::{Fetch, Fetched, Staged};
-pub use row_text::{placed_rows, typed_rows};
-pub use sql::{page_query, select_list};
+pub use row_text::{ROW_FORMAT, placed_rows, typed_rows};
+pub use sql::select_list;
+
+/// What could be written, or why not.
+type Written<T = ()> = Result<T, Refusal>;

@@ -8,7 +8,7 @@ use jiff::Zoned;
 
 use crate::clock::{Clock, Day, write_offset};
 use crate::decimal::is_blank;
-use crate::refusal::{Refusal, Written};
+use crate::{Refusal, Written};
 
 /// Most digits of a year that a timestamp can have.
 const LONGEST_YEAR: usize = 6;

@@ -4,19 +4,19 @@
 
 use std::collections::HashSet;
 
-use lib_functions::{Cell, CellKind};
+use lib_functions::{Cell, CellKind, MAX_JSON_LENGTH, push_json_string};
 
-use crate::json_write::{MAX_LENGTH, check_length, no_data, push_string};
 use crate::keys;
-use crate::refusal::{Refusal, Written};
+use crate::scalar::no_data;
 use crate::shape::Shape;
+use crate::{Refusal, Written};
 
 /// Appends the carrier of a value, which is not `None`.
 pub(crate) fn write<'v>(shape: &Shape, cell: Cell<'v>, kind: &CellKind<'v>, is_try: bool, out: &mut String) -> Written {
     if let Shape::Scalar(scalar) = shape {
         return scalar.write(cell, kind, out);
     }
-    let limit = out.len().saturating_add(MAX_LENGTH);
+    let limit = out.len().saturating_add(MAX_JSON_LENGTH);
     Writer { out, is_try, limit, text: String::new() }.value(shape, cell, kind)
 }
 
@@ -44,7 +44,7 @@ impl Writer<'_> {
             }
             written => written?,
         }
-        check_length(self.out, self.limit)
+        if self.out.len() > self.limit { Err(Refusal::new("the text is too long")) } else { Ok(()) }
     }
 
     fn value<'v>(&mut self, shape: &Shape, cell: Cell<'v>, kind: &CellKind<'v>) -> Written {
@@ -52,7 +52,7 @@ impl Writer<'_> {
             Shape::Scalar(scalar) => {
                 self.text.clear();
                 scalar.write(cell, kind, &mut self.text)?;
-                push_string(self.out, &self.text);
+                push_json_string(self.out, &self.text);
                 Ok(())
             }
             Shape::List(item) => self.list(item, &list(cell, kind)?),
@@ -89,7 +89,7 @@ impl Writer<'_> {
         self.out.push('{');
         for (at, (name, shape)) in fields.iter().enumerate() {
             self.comma(at);
-            push_string(self.out, name);
+            push_json_string(self.out, name);
             self.out.push(':');
             let found = match keys::find(named.iter().copied(), name) {
                 Err(_) if self.is_try => Ok(None),
@@ -116,7 +116,7 @@ impl Writer<'_> {
             }
             key_scalar.write(*key, &kind, &mut text).map_err(|refusal| refusal.within(|| "[a key]".into()))?;
             self.comma(at);
-            push_string(self.out, &text);
+            push_json_string(self.out, &text);
             self.out.push(':');
             self.part(shape, Some(*value)).map_err(|refusal| refusal.within(|| "[a value]".into()))?;
             if !seen.insert(text) {

@@ -4,6 +4,9 @@
 use crate::sql::select_list;
 use crate::{Carriers, Column};
 
+/// Changes with the form of the texts: what an older version staged is fetched again then.
+pub const ROW_FORMAT: u32 = 1;
+
 /// A row's text.
 pub(crate) fn row(page: u64, number: u64, carriers: &Carriers) -> String {
     let mut text = format!("[\"{page}\",\"{number}\",");

@@ -5,14 +5,13 @@
 
 use std::fmt::Write as _;
 
-use lib_functions::{Cell, CellKind};
+use lib_functions::{Cell, CellKind, digits, push_json_string};
 
 use crate::decimal::Decimal;
-use crate::integer::{Integers, digits};
-use crate::json_write::{self, no_data, push_string};
+use crate::integer::Integers;
 use crate::moment::{self, MomentType};
-use crate::refusal::{Refusal, Written};
-use crate::{blob, duration, float, json_check};
+use crate::{Refusal, Written};
+use crate::{blob, duration, float, json_check, json_write};
 
 /// A simple type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +78,11 @@ fn storable(text: &str) -> Written<&str> {
     if text.contains('\0') { Err(Refusal::new("it holds the character NUL, which the lake cannot")) } else { Ok(text) }
 }
 
+/// For a function, a module or the like.
+pub(crate) fn no_data(type_name: &str) -> Refusal {
+    Refusal::new(format!("a {type_name} is no data"))
+}
+
 /// For a value of which the type makes nothing.
 fn unfit(kind: &CellKind<'_>) -> Refusal {
     let name = match kind {
@@ -127,7 +131,7 @@ fn json(cell: Cell<'_>, kind: &CellKind<'_>, out: &mut String) -> Written {
     let CellKind::Text(text) = kind else { return json_write::write(cell, out) };
     match json_check::object_or_array(text) {
         Some(json) => out.push_str(&json),
-        None => push_string(out, text),
+        None => push_json_string(out, text),
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The SQL that turns carriers into typed columns.
 
 use query::DeclaredType;
-use types::{literal, quote};
+use types::quote;
 
 use crate::Column;
 
@@ -12,18 +12,6 @@ pub fn select_list(columns: &[Column], carrier: impl Fn(usize) -> String) -> Str
         format!("{} AS {}", cast(column, column.is_try, &carrier(at)), quote(&column.alias))
     };
     columns.iter().enumerate().map(column).collect::<Vec<_>>().join(", ")
-}
-
-/// A query for the rows of a page, each as [`Carriers::write_json`](crate::Carriers::write_json) wrote it: columns
-/// `page BIGINT, "row" BIGINT, c VARCHAR[]`, the rows numbered from `first_row`. Several times as fast as `VALUES`, and
-/// as one cast to `VARCHAR[][]`.
-pub fn page_query(page: u64, first_row: u64, rows: &[String]) -> String {
-    let json = literal(&format!("[{}]", rows.join(",")));
-    let end = first_row + rows.len() as u64;
-    format!(
-        "SELECT CAST({page} AS BIGINT) AS page, \"row\", CAST(j AS VARCHAR[]) AS c FROM \
-         (SELECT unnest(CAST({json} AS JSON[])) AS j, unnest(range({first_row}, {end})) AS \"row\")"
-    )
 }
 
 /// The typed value of a carrier.

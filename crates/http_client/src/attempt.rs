@@ -5,8 +5,9 @@ use crate::headers::{Headers, Place, without_body};
 use crate::payload::{Payload, random_hex};
 use crate::redact::Redactor;
 use crate::transport::Agents;
+use crate::url::with_params;
 use crate::url::{Target, resolve};
-use crate::{Cause, HttpError, Method, Request, Response, Stop, digest, with_params};
+use crate::{Cause, HttpError, Method, Request, Response, Stop, digest};
 use std::time::{Duration, Instant};
 
 const MOST_REDIRECTS: u32 = 10;

@@ -1,11 +1,12 @@
 //! One request and its answer, without redirects and retries, on a thread that can be left behind.
 
 use crate::decode::{self, BodyError};
+use crate::header_names::canonical_header_name;
 use crate::payload::Payload;
 use crate::response::first;
 use crate::stop::POLL;
 use crate::transport::{forget_reuse, was_reused};
-use crate::{Method, Stop, canonical_header_name, digest};
+use crate::{Method, Stop, digest};
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

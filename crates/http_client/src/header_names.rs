@@ -1,7 +1,7 @@
 //! Names of headers: how they are written, and which carry credentials.
 
 /// A name as people write it: `content-type` becomes `Content-Type`, `ETag` becomes `Etag`.
-pub fn canonical_header_name(name: &str) -> String {
+pub(crate) fn canonical_header_name(name: &str) -> String {
     let mut starts = true;
     name.chars()
         .map(|letter| {

@@ -25,11 +25,10 @@ mod url;
 
 pub use client::Client;
 pub use error::{Cause, HttpError};
-pub use header_names::canonical_header_name;
 pub use limiter::RateLimiter;
 pub use links::links;
 pub use options::ClientOptions;
 pub use request::{Body, ClientTls, Credentials, Method, Request, Secrets};
 pub use response::Response;
 pub use stop::Stop;
-pub use url::{Origin, Receiver, form, join, with_params};
+pub use url::{Origin, Receiver, form, join};

@@ -51,7 +51,7 @@ pub struct Request {
     pub method: Method,
     /// An absolute `http` or `https` URL; see [`crate::join`].
     pub url: String,
-    /// Pairs that are put into the URL's query by [`crate::with_params`].
+    /// Pairs that are put into the URL's query, in place of those of the same name.
     pub query: Vec<(String, String)>,
     /// Headers. Of two with one name, in any case, the later one is sent. An empty `User-Agent` is not sent.
     /// `Content-Length`, `Transfer-Encoding` and `Expect` are left out: they follow from the body.

@@ -11,7 +11,7 @@ use crate::fields::{Fields, UnknownKey};
 use crate::literal::{Literal, Problem};
 
 /// Names that the runtime passes to a function by itself (chapter 03 §3.4).
-pub const INJECTED: [&str; 8] =
+pub(crate) const INJECTED: [&str; 8] =
     ["page", "columns", "target", "is_backfill", "cursor", "initial_value", "last_value", "last_run"];
 /// Names that the runtime passes to `push` (chapter 04 §6.1).
 pub(crate) const PUSH_INJECTED: [&str; 5] = ["rows", "batch_number", "kind", "key_columns", "columns"];

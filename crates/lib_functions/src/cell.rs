@@ -9,9 +9,11 @@ use starlark::values::{Heap, UnpackValue, Value, ValueLike};
 
 use crate::bounds::weigh;
 use crate::builtins::duration::Duration;
-use crate::builtins::json::{self, Style};
+use crate::builtins::json;
 use crate::builtins::time::Time;
 use crate::host_value::elements;
+use crate::json_write::{Style, WriteOther, Writer, to_text};
+use crate::refusal::Refusal;
 
 /// A value on the script's heap.
 #[derive(Clone, Copy)]
@@ -98,12 +100,26 @@ impl<'v> Cell<'v> {
         }
     }
 
+    /// The name of its type.
+    pub(crate) fn type_name(self) -> &'static str {
+        self.value.get_type()
+    }
+
     /// Compact JSON with keys in their order and exact integers.
     ///
     /// # Errors
     /// What keeps it from being JSON: NaN, a key that is no string, something that is no data.
     pub fn json(self) -> Result<String, String> {
-        json::to_text(self.value, self.heap, Style::Insertion).map_err(|error| error.to_string())
+        to_text(self.value, self.heap, Style::Insertion).map_err(|error| error.to_string())
+    }
+
+    /// Appends the same; what JSON has no form for becomes the string that `other` makes of it. Ends early once `out` is
+    /// longer than `limit`.
+    ///
+    /// # Errors
+    /// As for [`Self::json`], or when the text is longer than `limit`.
+    pub fn write_json(self, out: &mut String, limit: usize, other: WriteOther) -> Result<(), Refusal> {
+        Writer { out, style: Style::Insertion, limit, other: Some(other) }.value(self, 0)
     }
 
     /// The value that a JSON text stands for, on the heap of this one, as `json.decode` reads it.

@@ -1,10 +1,11 @@
 //! Turns the language's errors into those of the user's file.
 
-use http_client::{HttpError, Stop};
+use http_client::HttpError;
 use starlark::ErrorKind;
 use types::Place;
 
 use crate::host::Host;
+use crate::surroundings::Surroundings;
 use crate::wording::{help, of_call, worded};
 use crate::{Lib, LibError, LibErrorKind};
 
@@ -31,15 +32,27 @@ pub(crate) struct Abort;
 pub(crate) struct Stopped;
 
 /// The user's error for one of the language, in a function of the lib.
-pub(crate) fn explain(lib: &Lib, host: &Host, stop: &Stop, function: &str, error: &starlark::Error) -> CallError {
+pub(crate) fn explain(
+    lib: &Lib,
+    host: &Host,
+    around: &Surroundings,
+    function: &str,
+    error: &starlark::Error,
+) -> CallError {
     if is::<Abort>(error.kind()) {
         return CallError::Aborted;
     }
-    CallError::Failed(failed(lib, host, stop, &format!("{}.{function}", lib.name), error))
+    CallError::Failed(failed(lib, host, around, &format!("{}.{function}", lib.name), error))
 }
 
 /// The user's error for one of the language, outside of functions: nothing can be aborted there.
-pub(crate) fn explain_top_level(lib: &Lib, host: &Host, stop: &Stop, file: &str, error: &starlark::Error) -> LibError {
+pub(crate) fn explain_top_level(
+    lib: &Lib,
+    host: &Host,
+    around: &Surroundings,
+    file: &str,
+    error: &starlark::Error,
+) -> LibError {
     if is::<Abort>(error.kind()) {
         return LibError {
             kind: LibErrorKind::Failed,
@@ -48,7 +61,7 @@ pub(crate) fn explain_top_level(lib: &Lib, host: &Host, stop: &Stop, file: &str,
             place: place(lib, error),
         };
     }
-    failed(lib, host, stop, file, error)
+    failed(lib, host, around, file, error)
 }
 
 /// Where in the lib's files.
@@ -59,25 +72,22 @@ fn place(lib: &Lib, error: &starlark::Error) -> Option<Box<Place>> {
 }
 
 /// `name` is what failed, as it begins the message.
-fn failed(lib: &Lib, host: &Host, stop: &Stop, name: &str, error: &starlark::Error) -> LibError {
+fn failed(lib: &Lib, host: &Host, around: &Surroundings, name: &str, error: &starlark::Error) -> LibError {
     let run_stopped = host.stop().is_requested();
-    let was_stopped = is::<Stopped>(error.kind()) || is_stopped_request(error.kind()) || stop.is_requested();
+    let was_stopped = is::<Stopped>(error.kind()) || is_stopped_request(error.kind()) || around.stop.is_requested();
     let place = place(lib, error);
     let (kind, message, help) = if run_stopped && was_stopped {
-        (LibErrorKind::Stopped, format!("{name}: the run was stopped"), "run again")
+        (LibErrorKind::Stopped, format!("{name}: the run was stopped"), "run again".to_owned())
     } else if was_stopped {
         let limit = host.options().limits.time.as_secs();
-        (LibErrorKind::Failed, format!("{name}: took longer than {limit} s"), "bound its loops and waits")
+        (LibErrorKind::Failed, format!("{name}: took longer than {limit} s"), "bound its loops and waits".to_owned())
     } else {
         let message = error.without_diagnostic().to_string();
         let message = message.strip_prefix("fail:").unwrap_or(&message);
-        (
-            LibErrorKind::Failed,
-            format!("{name}: {}", told(error.kind(), message, place.as_deref())),
-            help(error.kind(), message),
-        )
+        let help = help(error.kind(), message, around.no_json.get().as_deref());
+        (LibErrorKind::Failed, format!("{name}: {}", told(error.kind(), message, place.as_deref())), help)
     };
-    LibError { kind, message: shortened(&host.options().redactor.redact(&message)), help: help.to_owned(), place }
+    LibError { kind, message: shortened(&host.options().redactor.redact(&message)), help, place }
 }
 
 /// The message for people; what `fail` says stays as it is.

@@ -10,6 +10,7 @@ use crate::cell::Row;
 use crate::explain::CallError;
 use crate::host_value::HostValue;
 use crate::running::{Argument, Running};
+use crate::wording::none_help;
 use crate::{LibError, LibErrorKind};
 
 /// A page that a function returned; its rows were handed over.
@@ -125,11 +126,16 @@ impl Running<'_> {
 
     fn wrong(&self, function: &str, what: &str) -> CallError {
         let lib = self.lib();
+        let help = if what.ends_with("not None") {
+            none_help(self.no_json.get().as_deref())
+        } else {
+            help(function).to_owned()
+        };
         let place = lib.functions.get(function).map(|signature| Box::new(lib.program.main().place_of(signature.span)));
         CallError::Failed(LibError {
             kind: LibErrorKind::Failed,
             message: self.redacted(&format!("{}.{function}: {what}", lib.name)),
-            help: help(function).into(),
+            help,
             place,
         })
     }

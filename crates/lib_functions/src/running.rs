@@ -16,7 +16,7 @@ use crate::explain::{CallError, explain, explain_top_level};
 use crate::host::Host;
 use crate::host_value::HostValue;
 use crate::parse::parse_executed;
-use crate::surroundings::Surroundings;
+use crate::surroundings::{NoJson, Surroundings};
 use crate::{Lib, LibError, LibErrorKind, Transport};
 
 /// Stack of a thread that runs scripts: enough for the deepest recursion that is allowed.
@@ -39,6 +39,7 @@ pub struct Running<'a> {
     transport: Transport,
     authorization: Authorization,
     limiter: Option<Arc<RateLimiter>>,
+    pub(crate) no_json: NoJson,
 }
 
 /// An argument of a call.
@@ -111,6 +112,7 @@ impl<'a> Running<'a> {
         let limit = transport.rate_limit.filter(|_| direction == Direction::Fetch);
         let limiter = host.limiter(&lib.name, limit);
         let globals = globals().map_err(|error| broken(lib, host, &error.to_string()))?;
+        let no_json = NoJson::default();
         let mut modules: BTreeMap<String, FrozenModule> = BTreeMap::new();
         let mut running = None;
         for module in lib.program.modules() {
@@ -120,14 +122,14 @@ impl<'a> Running<'a> {
                 .iter()
                 .filter_map(|(text, target)| Some((text.clone(), modules.get(&target.display().to_string())?.clone())));
             let loaded = Loaded(loads.collect());
-            let surroundings = Surroundings::new(lib, host, &transport, &authorization, limiter.as_ref());
+            let surroundings = Surroundings::new(lib, host, &transport, &authorization, limiter.as_ref(), &no_json);
             let frozen = execute(&module.source, &globals, &loaded, &surroundings, host)
-                .map_err(|error| explain_top_level(lib, host, &surroundings.stop, &path, &error))?;
+                .map_err(|error| explain_top_level(lib, host, &surroundings, &path, &error))?;
             modules.insert(path, frozen.clone());
             running = Some(frozen);
         }
         let module = running.ok_or_else(|| broken(lib, host, "it has no module"))?;
-        Ok(Self { lib, host, module, transport, authorization, limiter })
+        Ok(Self { lib, host, module, transport, authorization, limiter, no_json })
     }
 
     /// Calls a function with the arguments that it declares, and hands its value to `take`.
@@ -137,8 +139,8 @@ impl<'a> Running<'a> {
         arguments: &[(&str, Argument<'_>)],
         take: impl for<'v> FnOnce(Value<'v>, Heap<'v>) -> T,
     ) -> Result<T, CallError> {
-        let surroundings =
-            Surroundings::new(self.lib, self.host, &self.transport, &self.authorization, self.limiter.as_ref());
+        let Self { lib, host, transport, authorization, limiter, no_json, .. } = self;
+        let surroundings = Surroundings::new(lib, host, transport, authorization, limiter.as_ref(), no_json);
         let accepted = self.lib.functions.get(function);
         let passed = arguments.iter().filter(|(name, _)| accepted.is_none_or(|signature| signature.accepts(name)));
         let called = Module::with_temp_heap(|module| {
@@ -153,7 +155,7 @@ impl<'a> Running<'a> {
             drop(eval);
             Ok(take(value, heap))
         });
-        called.map_err(|error| explain(self.lib, self.host, &surroundings.stop, function, &error))
+        called.map_err(|error| explain(self.lib, self.host, &surroundings, function, &error))
     }
 
     /// A text without secrets.

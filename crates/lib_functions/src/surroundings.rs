@@ -1,6 +1,6 @@
 //! What a builtin finds in the evaluation that it is called in.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use http_client::{RateLimiter, Stop};
@@ -22,6 +22,21 @@ pub(crate) struct Surroundings {
     pub limiter: Option<Arc<RateLimiter>>,
     /// When the call's time is over.
     pub stop: Stop,
+    pub no_json: NoJson,
+}
+
+/// Why the body of the last answer is no JSON, if it is none: scripts see `None`, and people ask why.
+#[derive(Clone, Default)]
+pub(crate) struct NoJson(Arc<Mutex<Option<String>>>);
+
+impl NoJson {
+    pub(crate) fn set(&self, reason: Option<String>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = reason;
+    }
+
+    pub(crate) fn get(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 impl Surroundings {
@@ -31,6 +46,7 @@ impl Surroundings {
         transport: &Transport,
         authorization: &Authorization,
         limiter: Option<&Arc<RateLimiter>>,
+        no_json: &NoJson,
     ) -> Self {
         let (started, time, run) = (Instant::now(), host.options().limits.time, host.stop().clone());
         Self {
@@ -41,6 +57,7 @@ impl Surroundings {
             authorization: authorization.clone(),
             limiter: limiter.cloned(),
             stop: Stop::new(move || run.is_requested() || started.elapsed() >= time),
+            no_json: no_json.clone(),
         }
     }
 

@@ -28,12 +28,22 @@ pub(crate) fn of_call(message: &str) -> &str {
 }
 
 /// What to do about an error with this message of the language.
-pub(crate) fn help(kind: &ErrorKind, message: &str) -> &'static str {
+pub(crate) fn help(kind: &ErrorKind, message: &str, no_json: Option<&str>) -> String {
     match kind {
-        ErrorKind::Fail(_) => return "the file says so itself, by fail()",
-        ErrorKind::StackOverflow(_) => return "end the recursion, or write it as a loop",
-        _ => {}
+        ErrorKind::Fail(_) => "the file says so itself, by fail()".to_owned(),
+        ErrorKind::StackOverflow(_) => "end the recursion, or write it as a loop".to_owned(),
+        _ if message.contains("NoneType") => none_help(no_json),
+        _ => help_by_message(message).to_owned(),
     }
+}
+
+/// What to do about a `None` that should be something: most often a body that is no JSON, of which it is told why.
+pub(crate) fn none_help(no_json: Option<&str>) -> String {
+    let why = no_json.map(|why| format!(" ({why})")).unwrap_or_default();
+    format!("a value is None: `resp.json` is None if the body is no JSON{why}, look at `resp.text`")
+}
+
+fn help_by_message(message: &str) -> &'static str {
     let helps = [
         ("duration limit", "the loops of a call are bounded: give them an end"),
         ("Immutable", "copy it, as in `list(x)`; no state is kept between calls, but what `next` carries"),
@@ -43,7 +53,6 @@ pub(crate) fn help(kind: &ErrorKind, message: &str) -> &'static str {
             "request failed after",
             "check that the service is there; \"timeout\", \"retry\" and \"backoff\" in API say how long to try",
         ),
-        ("NoneType", "a value is None: `resp.json` is None if the body is no JSON, look at `resp.text`"),
         ("memory limit", "give back fewer rows a page, and keep less"),
         ("Object of type `struct`", "`page` has `cursor` and `size`"),
         ("Operation `(iter)` not supported on type `string`", "a text's characters are `text.elems()`"),

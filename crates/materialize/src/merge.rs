@@ -42,7 +42,7 @@ mod tests {
     fn the_sql_of_kind_merge() {
         let result = |names: &[&str]| {
             let columns = names.iter().map(|&name| Column { name: name.into(), type_name: "INTEGER".into() });
-            ModelResult { name: "r".into(), columns: columns.collect(), rows: 0 }
+            ModelResult { name: "r".into(), table: "temp.main.\"r\"".into(), columns: columns.collect(), rows: 0 }
         };
         let on = "USING (SELECT \"id\" FROM temp.main.\"r\") __ondatra_s ON __ondatra_t.\"id\" = __ondatra_s.\"id\"";
         assert_eq!(

@@ -118,7 +118,12 @@ mod tests {
         let columns = [("id", "BIGINT"), ("to\"tal", "HUGEINT")];
         let columns =
             columns.map(|(name, type_name)| Column { name: name.into(), type_name: type_name.into() }).to_vec();
-        let result = ModelResult { name: "tmp_mart_order".into(), columns, rows: 0 };
+        let result = ModelResult {
+            name: "tmp_mart_order".into(),
+            table: "temp.main.\"tmp_mart_order\"".into(),
+            columns,
+            rows: 0,
+        };
         assert_eq!(
             create_statement("t", &result),
             r#"CREATE TABLE t AS SELECT "id", "to""tal"::DECIMAL(38,0) AS "to""tal" FROM temp.main."tmp_mart_order""#

@@ -4,8 +4,8 @@
 // A fixture that cannot be made is a failed test, so these functions panic.
 #![allow(clippy::missing_panics_doc, clippy::unwrap_used)]
 
-mod api;
 mod changes;
+pub mod http;
 mod lake;
 mod output;
 mod postgres;
@@ -13,7 +13,6 @@ mod project;
 mod random;
 mod states;
 
-pub use api::{Api, ApiAnswer, ApiRequest};
 pub use changes::Changes;
 pub use lake::{Lake, open_lake};
 pub use output::{Output, normalize};

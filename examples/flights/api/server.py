@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """A small weather service for the demo: the observations of data/weather.csv, by pages.
 
-GET /observations?station=JFK&cursor=0&limit=1000 with `Authorization: Bearer <token>` answers
-{"observations": [...], "next_cursor": 1000 or null}. Every tenth request is turned away with 429 and Retry-After, as
+GET /observations?station=JFK&since=2013-01-31&cursor=0&limit=1000 with `Authorization: Bearer <token>` answers
+{"observations": [...], "next_cursor": 1000 or null}, those after `since` if it is there. Every tenth request is turned away with 429 and Retry-After, as
 busy services do. Needs nothing but Python.
 
-    WEATHER_API_TOKEN=... ./server.py [port]
+    WEATHER_API_TOKEN=... ./server.py [port, 0 for any that is free]
 """
 
 import csv
@@ -38,6 +38,11 @@ def value_of(name, text):
     return text
 
 
+def moment(text):
+    """ISO texts, with a `T` or a blank between day and time, in a form that compares."""
+    return text[:19].replace("T", " ")
+
+
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
@@ -54,7 +59,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             start, limit = int(query.get("cursor", 0)), min(int(query.get("limit", 1000)), LIMIT_MAX)
         except ValueError:
             return self.answer(400, {"error": "cursor and limit are numbers"})
-        found = [row for row in ROWS if query.get("station") in (None, row["origin"])]
+        since = moment(query.get("since", ""))
+        found = [row for row in ROWS
+                 if query.get("station") in (None, row["origin"]) and moment(row["time_hour"]) > since]
         page = found[start:start + limit]
         following = start + limit
         self.answer(200, {"observations": page, "next_cursor": following if following < len(found) else None})
@@ -80,5 +87,5 @@ if __name__ == "__main__":
     ROWS = observations()
     port = int(sys.argv[1]) if len(sys.argv) > 1 else 8013
     server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
-    print(f"Serving {len(ROWS)} observations on http://127.0.0.1:{port}/observations", flush=True)
+    print(f"Serving {len(ROWS)} observations on http://127.0.0.1:{server.server_port}/observations", flush=True)
     server.serve_forever()

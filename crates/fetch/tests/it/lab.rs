@@ -32,6 +32,17 @@ pub fn carrier(column: &Column, expression: &str) -> Result<Option<String>, BadV
     })
 }
 
+/// The SQL of the list that a row's JSON text stands for.
+pub fn list_of(text: &str) -> String {
+    format!("from_json({text}, '[\"VARCHAR\"]')")
+}
+
+/// A relation of texts, in a column `text`.
+pub fn relation(texts: &[String]) -> String {
+    let json = serde_json::to_string(texts).unwrap();
+    format!("(SELECT unnest({}) AS text)", list_of(&literal(&json)))
+}
+
 impl Lab {
     pub fn open() -> Self {
         let connection = Arc::new(Database::open(&[]).unwrap()).connect().unwrap();

@@ -1,12 +1,12 @@
 //! Random values, compared with what others make of them: the engine itself, where its CAST is the rule, and `jiff`.
 
 use engine::Value;
-use fetch::{BadValue, Carriers, Converter, page_query, select_list};
+use fetch::{BadValue, Carriers, Converter, select_list};
 use jiff::tz::{Offset, TimeZone};
 use lib_functions::testing::with_rows;
 use types::literal;
 
-use crate::lab::{Dice, Lab, column, quoted};
+use crate::lab::{Dice, Lab, column, list_of, quoted, relation};
 
 const CASES: usize = 6_000;
 
@@ -312,10 +312,10 @@ fn a_row_of_carriers_survives_as_json() {
         };
         rows.iter().map(|row| json(*row)).collect::<Vec<String>>()
     });
-    let found = lab.connection.query(&page_query(7, 3, &rows)).unwrap();
-    assert_eq!((found.columns(), found.len()), (&["page", "row", "c"].map(str::to_owned)[..], 2_000));
-    for ((row, text), number) in found.into_values().zip(texts).zip(3..) {
+    let found = lab.connection.query(&format!("SELECT {} FROM {}", list_of("text"), relation(&rows))).unwrap();
+    assert_eq!(found.len(), 2_000);
+    for (row, text) in found.into_values().zip(texts) {
         let text = || Value::Text(text.clone());
-        assert_eq!(row, [Value::Int(7), Value::Int(number), Value::List(vec![text(), text()])]);
+        assert_eq!(row, [Value::List(vec![text(), text()])]);
     }
 }

@@ -38,10 +38,10 @@ fn everything_has_a_text() {
             ("[time.second, b'a']", Ok(Some("[\"00:00:01\",\"a\"]"))),
             ("'a\\x00b'", Err("it holds the character NUL")),
             ("float('nan')", Err("only FLOAT and DOUBLE")),
-            ("[float('nan')]", Err("a float is not finite (at [0])")),
-            ("{1: 2}", Err("a key of a dict is no string")),
+            ("[float('nan')]", Err("the float NaN is not finite (at [0])")),
+            ("{1: 2}", Err("a key of a dict must be str, not int")),
             ("len", Err("a function is no data")),
-            ("[{'a': len}]", Err("a function is no data (at [0][\"a\"])")),
+            ("[{'a': len}]", Err("a value of type function is not JSON (at [0][\"a\"])")),
         ],
     );
 }
@@ -85,7 +85,7 @@ fn json_takes_any_value() {
             ("'a\\x00'", Ok(Some("\"a\\u0000\""))),
             ("'\\\\ \\t \\U0001f600'", Ok(Some("\"\\\\ \\t 😀\""))),
             ("time.from_timestamp(0)", Ok(Some("\"1970-01-01 00:00:00+00\""))),
-            ("float('inf')", Err("a float is not finite")),
+            ("float('inf')", Err("the float inf is not finite")),
             ("len", Err("no data")),
         ],
     );

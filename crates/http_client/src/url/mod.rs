@@ -10,6 +10,7 @@ mod target;
 
 pub(crate) use origin::split_port;
 pub use origin::{Origin, Receiver};
-pub use params::{form, join, with_params};
+pub(crate) use params::with_params;
+pub use params::{form, join};
 pub(crate) use relative::resolve;
 pub(crate) use target::Target;

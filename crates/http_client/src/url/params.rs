@@ -19,7 +19,7 @@ fn is_absolute(url: &str) -> bool {
 
 /// Appends pairs to a URL's query, in order and form-encoded. Pairs of the same names that the URL has already are
 /// dropped; all others stay byte for byte. A fragment is dropped, too: it is never sent.
-pub fn with_params(url: &str, params: &[(String, String)]) -> String {
+pub(crate) fn with_params(url: &str, params: &[(String, String)]) -> String {
     if params.is_empty() {
         return url.to_owned();
     }

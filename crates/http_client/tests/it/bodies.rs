@@ -1,11 +1,11 @@
 //! Bodies of answers: framing, packing, bounds.
 
-use crate::server::{Answer, Server};
 use crate::{failure, get, send};
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 use http_client::{HttpError, Request};
 use std::io::Write;
+use testkit::http::{Answer, Server};
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut writer = GzEncoder::new(Vec::new(), Compression::best());

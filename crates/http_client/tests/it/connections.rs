@@ -1,9 +1,9 @@
 //! Connections are used again, by clones and threads, and are replaced when the server closed them.
 
-use crate::server::{Answer, Server};
 use crate::{client, get};
 use http_client::{Method, Request, Stop};
 use std::time::Duration;
+use testkit::http::{Answer, Server};
 
 fn connections(server: &Server) -> Vec<usize> {
     server.seen().iter().map(|seen| seen.connection).collect()

@@ -1,8 +1,8 @@
 //! Secrets: who gets them, and how.
 
-use crate::server::{Answer, Server};
 use crate::{get, pairs, send};
 use http_client::{Receiver, Request};
+use testkit::http::{Answer, Server};
 
 fn secret(url: &str, receivers: Option<Vec<Receiver>>) -> Request {
     let mut request = get(url);
@@ -33,7 +33,7 @@ fn only_receivers_get_secrets() {
         send(&secret(&server.url("/?a=b"), list)).unwrap();
         let seen = server.seen().pop().unwrap();
         let expected = if sent { (vec!["Bearer t0ken"], "/?a=b&key=v%26lue") } else { (vec![], "/?a=b") };
-        assert_eq!((seen.all("authorization"), seen.path()), expected, "{receivers:?}");
+        assert_eq!((seen.all("authorization"), seen.target()), expected, "{receivers:?}");
     }
 }
 
@@ -44,7 +44,7 @@ fn a_secret_parameter_is_set_once_and_a_header_of_the_request_wins() {
     request.headers = pairs(&[("AUTHORIZATION", "Basic eA==")]);
     let response = send(&request).unwrap();
     let seen = server.only();
-    assert_eq!((seen.path(), seen.header("authorization")), ("/?a=b&key=v%26lue", "Basic eA=="));
+    assert_eq!((seen.target(), seen.header("authorization")), ("/?a=b&key=v%26lue", "Basic eA=="));
     assert_eq!(response.url, server.url("/?key=1&key=2&a=b"));
 }
 

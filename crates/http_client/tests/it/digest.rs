@@ -1,8 +1,8 @@
 //! Digest answers against a server that checks them.
 
-use crate::server::{Answer, Server};
 use crate::{failure, get, pairs, send};
 use http_client::{Body, Credentials, Method, Request};
+use testkit::http::{Answer, Server};
 
 const MD5: &str = "Digest realm=\"r\", nonce=\"n\", qop=\"auth,auth-int\", opaque=\"o\"";
 
@@ -33,7 +33,7 @@ fn a_challenge_costs_one_more_request_and_no_retry() {
     {
         assert!(answer.contains(part), "{part} in {answer}");
     }
-    assert_eq!(seen[0].path(), seen[1].path());
+    assert_eq!(seen[0].target(), seen[1].target());
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn md5_hex(text: &str) -> String {
 
 #[test]
 fn each_redirect_of_the_same_origin_may_be_challenged() {
-    let server = Server::new(|_, seen| match (seen.path(), seen.all("authorization").is_empty()) {
+    let server = Server::new(|_, seen| match (seen.target(), seen.all("authorization").is_empty()) {
         (_, true) => Answer::new(401, &[("WWW-Authenticate", MD5)], ""),
         ("/a", false) => Answer::redirect(302, "/b"),
         _ => Answer::ok("in"),

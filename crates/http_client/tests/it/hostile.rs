@@ -1,9 +1,11 @@
 //! Servers that do what no server should.
 
-use crate::server::{Answer, Server};
 use crate::{failure, get, send};
 use http_client::{Body, Method, Request};
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::time::{Duration, Instant};
+use testkit::http::{Answer, Server};
 
 #[test]
 fn a_dripping_server_is_ended_by_the_timeout() {
@@ -25,14 +27,20 @@ fn a_dripping_server_is_ended_by_the_timeout() {
 
 #[test]
 fn a_reset_after_half_a_body_is_a_failure() {
-    let body = Body::Bytes(vec![b'x'; 1000].into(), "text/plain".to_owned());
     // Without a length, only the kind of the end tells half a body from a whole one.
-    for headers in [&[("Content-Length", "10")][..], &[]] {
-        let half = Answer::head(200, headers).bytes("half").pause(Duration::from_millis(100)).reset();
-        let server = Server::answers(vec![half]);
-        let request = Request { method: Method::Post, body: body.clone(), ..get(&server.url("/")) };
-        let message = failure(&request);
-        assert!(message.contains("request failed after 1 attempts"), "{headers:?}: {message}");
+    for header in ["Content-Length: 10\r\n", ""] {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let serving = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            // What is left of the request makes a reset of the end.
+            stream.read_exact(&mut [0]).unwrap();
+            stream.write_all(format!("HTTP/1.1 200 OK\r\n{header}\r\nhalf").as_bytes()).unwrap();
+            std::thread::sleep(Duration::from_millis(100));
+        });
+        let message = failure(&get(&url));
+        assert!(message.contains("request failed after 1 attempts"), "{header}: {message}");
+        serving.join().unwrap();
     }
 }
 
@@ -99,7 +107,7 @@ fn contradicting_lengths_are_a_failure() {
 
 #[test]
 fn a_server_that_reads_nothing_is_ended_by_the_timeout() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let body = Body::Bytes(vec![b'x'; 32 << 20].into(), "text/plain".to_owned());
     let timeout = Duration::from_millis(600);

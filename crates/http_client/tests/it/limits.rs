@@ -1,10 +1,10 @@
 //! The rate limit: what counts as a start, and how long a start waits.
 
-use crate::server::{Answer, Seen, Server};
 use crate::{client, get, send};
 use http_client::{Credentials, HttpError, RateLimiter, Request, Stop};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use testkit::http::{Answer, Seen, Server};
 
 fn limiter(requests: u32, millis: u64) -> Arc<RateLimiter> {
     Arc::new(RateLimiter::new(requests, Duration::from_millis(millis)))

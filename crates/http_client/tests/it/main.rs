@@ -11,7 +11,6 @@ mod proxies;
 mod redirects;
 mod requests;
 mod retries;
-mod server;
 mod tls;
 
 use http_client::{Client, ClientOptions, HttpError, Method, Request, Response, Stop};

@@ -1,8 +1,8 @@
 //! Ways through proxies.
 
-use crate::server::{Answer, Server};
 use crate::{get, pairs};
 use http_client::{Client, ClientOptions, Request, Stop};
+use testkit::http::{Answer, Server};
 
 fn through(server: &Server, no_proxy: &str) -> Client {
     let proxy = Some(format!("http://me:s3cr3t@{}", server.address));
@@ -42,7 +42,7 @@ fn exceptions_are_asked_directly() {
     let server = Server::answers(vec![Answer::ok("near")]);
     let client = through(&proxy, "other.test, 127.0.0.0/8");
     assert_eq!(client.send(&get(&server.url("/a")), &Stop::never()).unwrap().body, b"near");
-    assert_eq!(server.only().path(), "/a");
+    assert_eq!(server.only().target(), "/a");
     assert_eq!(server.only().all("proxy-authorization"), Vec::<&str>::new());
     assert_eq!(proxy.seen().len(), 0);
 }

@@ -1,8 +1,8 @@
 //! Redirects: which are followed, what becomes of method and body, and what another origin does not get.
 
-use crate::server::{Answer, Server};
 use crate::{failure, get, pairs, send};
 use http_client::{Body, ClientTls, Credentials, HttpError, Method, Receiver, Request};
+use testkit::http::{Answer, Server};
 
 fn post(url: &str) -> Request {
     let body = Body::Bytes(b"{}".as_slice().into(), "application/json".to_owned());
@@ -59,14 +59,14 @@ fn relative_places_are_resolved() {
     ] {
         let server = Server::answers(vec![Answer::redirect(302, location), Answer::ok("")]);
         send(&get(&server.url("/a/b/c?q"))).unwrap();
-        assert_eq!(server.seen()[1].path(), path, "{location}");
+        assert_eq!(server.seen()[1].target(), path, "{location}");
     }
     let server = Server::new(|number, seen| match number {
         0 => Answer::redirect(302, &format!("//{}/e", seen.header("host"))),
         _ => Answer::ok(""),
     });
     send(&get(&server.url("/"))).unwrap();
-    assert_eq!(server.seen()[1].path(), "/e");
+    assert_eq!(server.seen()[1].target(), "/e");
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn the_same_origin_keeps_credentials() {
         for name in CREDENTIALS {
             seen.header(name);
         }
-        assert!(seen.path().ends_with("?sig=p4ram"), "{}", seen.path());
+        assert!(seen.target().ends_with("?sig=p4ram"), "{}", seen.target());
         assert_eq!(seen.header("host"), "named.test");
     }
 }

@@ -1,9 +1,9 @@
 //! What goes over the wire: lines, headers, parameters, bodies; and how answers are handed back.
 
-use crate::server::{Answer, Server};
 use crate::{failure, get, pairs, send};
 use http_client::{Body, HttpError, Method, Request};
 use std::time::Duration;
+use testkit::http::{Answer, Server};
 
 #[test]
 fn a_get_is_sent_with_its_defaults_and_nothing_else() {
@@ -46,7 +46,7 @@ fn parameters_join_the_query_that_is_there() {
     let server = Server::answers(vec![Answer::ok("")]);
     let query = pairs(&[("x", "ü &"), ("tag", "1"), ("tag", "2")]);
     send(&Request { query, ..get(&server.url("/?q=%7e'a'&tag=0#f")) }).unwrap();
-    assert_eq!(server.only().path(), "/?q=%7e'a'&x=%C3%BC+%26&tag=1&tag=2");
+    assert_eq!(server.only().target(), "/?q=%7e'a'&x=%C3%BC+%26&tag=1&tag=2");
 }
 
 #[test]

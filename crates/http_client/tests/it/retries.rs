@@ -1,12 +1,12 @@
 //! What is tried again, how often, after how long, and what is said in the end.
 
-use crate::server::{Answer, Server};
 use crate::{client, failure, get, pairs, send};
 use http_client::{Body, Cause, HttpError, Method, Request, Stop};
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
+use testkit::http::{Answer, Server};
 
 #[test]
 fn other_answers_are_returned_after_one_request() {
@@ -53,7 +53,7 @@ fn the_last_failure_is_told_without_secrets() {
     assert!(message.starts_with(&start), "{message}");
     let shown = message.split("status 503: ").nth(1).unwrap();
     assert_eq!(shown.chars().count(), 500);
-    assert!(server.seen()[0].path().contains("sig=p4rameter"));
+    assert!(server.seen()[0].target().contains("sig=p4rameter"));
 }
 
 #[test]

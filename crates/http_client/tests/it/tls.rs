@@ -1,6 +1,5 @@
 //! TLS: own roots, own certificates, and servers that must not be believed. `tests/certificates/make` made the files.
 
-use crate::server::{Answer, Server};
 use crate::{failure, get, send};
 use http_client::{ClientOptions, ClientTls, HttpError, Request};
 use rustls::pki_types::pem::PemObject;
@@ -9,6 +8,7 @@ use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig};
 use std::sync::Arc;
 use std::time::Duration;
+use testkit::http::{Answer, Server};
 
 fn file(name: &str) -> Vec<u8> {
     std::fs::read(format!("{}/tests/certificates/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()

@@ -17,7 +17,7 @@ use super::weight::Excess;
 use crate::builtins::failure;
 
 /// The language's own functions that are replaced here.
-const NAMES: [&str; 16] = [
+const NAMES: [&str; 14] = [
     "any",
     "all",
     "dict",
@@ -27,11 +27,9 @@ const NAMES: [&str; 16] = [
     "list",
     "max",
     "min",
-    "repr",
     "reversed",
     "set",
     "sorted",
-    "str",
     "tuple",
     "zip",
 ];
@@ -54,6 +52,30 @@ fn originals() -> starlark::Result<FrozenModule> {
 /// Replaces the functions.
 pub(super) fn register(builder: &mut GlobalsBuilder) {
     functions(builder);
+    shown(builder);
+}
+
+// Scripts call these often, so they are made anew.
+#[starlark::starlark_module]
+fn shown(builder: &mut GlobalsBuilder) {
+    fn str<'v>(
+        #[starlark(require = pos)] a: Value<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<Value<'v>> {
+        if a.unpack_str().is_some() {
+            return Ok(a);
+        }
+        fits(1, a, eval)?;
+        Ok(eval.heap().alloc(a.to_str()))
+    }
+
+    fn repr<'v>(
+        #[starlark(require = pos)] a: Value<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<Value<'v>> {
+        fits(1, a, eval)?;
+        Ok(eval.heap().alloc(a.to_repr()))
+    }
 }
 
 macro_rules! functions {
@@ -71,7 +93,7 @@ macro_rules! functions {
     };
 }
 
-functions!(any, all, dict, enumerate, getattr, int, list, max, min, repr, reversed, set, sorted, str, tuple, zip);
+functions!(any, all, dict, enumerate, getattr, int, list, max, min, reversed, set, sorted, tuple, zip);
 
 /// Calls the language's own function, if what it is given is within bounds.
 fn call<'v>(
@@ -91,7 +113,6 @@ fn call<'v>(
 
 fn check<'v>(name: &str, value: Value<'v>, eval: &Evaluator<'v, '_, '_>) -> starlark::Result<()> {
     match name {
-        "str" | "repr" => fits(1, value, eval),
         "int" if value.unpack_str().is_some_and(|text| text.len() > MAX_DIGITS) => Err(Excess::Digits.into()),
         "getattr" if value.unpack_str().is_some_and(|text| METHODS.contains(&text)) => {
             Err(failure(name, format_args!("call {} directly, as a method", value.to_str())))

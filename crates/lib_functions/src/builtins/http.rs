@@ -148,7 +148,7 @@ fn send<'v>(
             HttpError::Stopped => starlark::Error::new_other(Stopped),
             error => failure(function, error),
         })?;
-    response(function, &answer, eval.heap())
+    response(function, &answer, eval.heap(), surroundings)
 }
 
 fn absolute(function: &str, surroundings: &Surroundings, url: &str) -> starlark::Result<String> {
@@ -184,14 +184,19 @@ fn untyped(body: Body, call: &[CallHeader]) -> Body {
 }
 
 /// The answer as scripts see it.
-fn response<'v>(function: &str, answer: &Response, heap: Heap<'v>) -> starlark::Result<Value<'v>> {
+fn response<'v>(
+    function: &str,
+    answer: &Response,
+    heap: Heap<'v>,
+    around: &Surroundings,
+) -> starlark::Result<Value<'v>> {
     let text = String::from_utf8_lossy(&answer.body);
-    let json = match json::parse(&text, heap) {
-        Err(error) if error.is_beyond => {
-            return Err(failure(function, format_args!("the JSON of the answer cannot be read: {error}")));
-        }
-        parsed => parsed.unwrap_or_else(|_| Value::new_none()),
-    };
+    let parsed = json::parse(&text, heap);
+    if let Some(error) = parsed.as_ref().err().filter(|error| error.is_beyond) {
+        return Err(failure(function, format_args!("the JSON of the answer cannot be read: {error}")));
+    }
+    around.no_json.set(parsed.as_ref().err().map(|error| around.host.redact(&error.to_string())));
+    let json = parsed.unwrap_or_else(|_| Value::new_none());
     let fields = [
         ("status_code", heap.alloc(i32::from(answer.status))),
         ("ok", Value::new_bool((200..300).contains(&answer.status))),

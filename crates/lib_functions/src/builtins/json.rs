@@ -3,12 +3,10 @@
 use starlark::environment::GlobalsBuilder;
 use starlark::values::{Heap, Value};
 
-#[allow(unused_imports)]
-pub(crate) use super::json_read::{JsonError, parse};
-use super::json_write::indented;
-#[allow(unused_imports)]
-pub(crate) use super::json_write::{EncodeError, Style, to_text};
+pub(crate) use super::json_read::parse;
 use super::{arguments, failure};
+use crate::json_write::indented;
+pub(crate) use crate::json_write::{Style, to_text};
 
 /// Adds the namespace `json`.
 pub(super) fn register(builder: &mut GlobalsBuilder) {

@@ -240,9 +240,9 @@ fn place_of(key: &[u8]) -> usize {
 mod tests {
     use starlark::values::Heap;
 
-    use super::super::json_write::{Style, to_text};
     use super::super::testing::texts;
     use super::parse;
+    use crate::json_write::{Style, to_text};
 
     const PIECES: [&str; 26] = [
         "{",

@@ -20,7 +20,6 @@ pub(crate) mod json;
 mod json_read;
 mod json_schema;
 mod json_token;
-mod json_write;
 mod position;
 mod script;
 #[cfg(test)]

@@ -2,9 +2,9 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use testkit::http::{Answer, Server};
 
 use crate::scene::Scene;
-use crate::server::{Answer, Server};
 
 fn challenge(text: &str) -> Answer {
     Answer::new(401, &[("WWW-Authenticate", text)], "no")
@@ -25,7 +25,7 @@ fn a_pair_is_basic_and_replaces_what_the_api_has() {
             Scene::new(api, &call).variable("API_KEY", "k3y-k3y").lines();
             let seen = server.only();
             assert_eq!(seen.header("authorization"), format!("Basic {}", STANDARD.encode("me:pä:ss")), "{api}");
-            assert_eq!((seen.path(), seen.all("x-key")), ("/x", vec![]), "{api}");
+            assert_eq!((seen.target(), seen.all("x-key")), ("/x", vec![]), "{api}");
         }
     }
 }

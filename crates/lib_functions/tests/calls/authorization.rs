@@ -2,9 +2,9 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use testkit::http::{Answer, Seen, Server};
 
 use crate::scene::Scene;
-use crate::server::{Answer, Seen, Server};
 
 const ENV: &str = "API_KEY=k3y/value+1\nUSER_NAME=someone\nUSER_PASS=pa:ss w0rd\n";
 
@@ -31,7 +31,7 @@ fn every_form_is_sent_as_it_says() {
         ("{\"user\": \"me\", \"pass\": \"literal1\", \"env\": \"API_KEY\"}", "authorization", pair("me:literal1")),
     ] {
         let seen = sent(auth, "http.get(\"x\")");
-        assert_eq!((seen.header(header), seen.path()), (value.as_str(), "/v1/x"), "{auth}");
+        assert_eq!((seen.header(header), seen.target()), (value.as_str(), "/v1/x"), "{auth}");
     }
 }
 
@@ -45,7 +45,7 @@ fn a_parameter_is_set_once() {
         ("http.get(\"x\", params={\"api_key\": \"other\"})", "/v1/x?api_key=k3y%2Fvalue%2B1"),
     ] {
         let seen = sent(auth, call);
-        assert_eq!((seen.path(), seen.all("authorization")), (path, vec![]), "{call}");
+        assert_eq!((seen.target(), seen.all("authorization")), (path, vec![]), "{call}");
     }
 }
 

@@ -1,7 +1,8 @@
 //! Bodies: JSON, forms, raw ones, uploads; and their content types.
 
+use testkit::http::{Answer, Seen, Server};
+
 use crate::scene::Scene;
-use crate::server::{Answer, Seen, Server};
 
 fn post(arguments: &str) -> Seen {
     let server = Server::answers(vec![Answer::ok("")]);

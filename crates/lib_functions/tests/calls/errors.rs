@@ -1,9 +1,9 @@
 //! Errors say where they come from.
 
 use lib_functions::LibErrorKind;
+use testkit::http::{Answer, Server};
 
 use crate::scene::Scene;
-use crate::server::{Answer, Server};
 
 #[test]
 fn a_failed_request_leads_to_the_line_that_made_it() {

@@ -1,9 +1,9 @@
 //! Fetching by jobs: `submit`, `check`, `fetch_result`.
 
 use lib_functions::{CallError, HostValue, JobState};
+use testkit::http::{Answer, Server};
 
 use crate::scene::{Scene, call_error, keep};
-use crate::server::{Answer, Server};
 
 const API: &str =
     "API = {\"base_url\": \"URL\", \"fetch\": {\"args\": [\"day\"], \"async\": True, \"page_size\": 2}}\n\n";

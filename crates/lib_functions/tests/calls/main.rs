@@ -18,7 +18,6 @@ mod requests;
 mod responses;
 mod retries;
 mod scene;
-mod server;
 mod stopping;
 mod throttling;
 mod tls;

@@ -1,9 +1,9 @@
 //! Pagination as people write it, and what `fetch` is called with.
 
 use lib_functions::{CallError, HostValue, Page};
+use testkit::http::{Answer, Seen, Server};
 
 use crate::scene::{Scene, call_error, fetch, keep};
-use crate::server::{Answer, Seen, Server};
 
 /// Fetches pages until there is no cursor.
 fn all_pages(scene: Scene, arguments: &[(&str, HostValue)]) -> (Vec<String>, Vec<Page>) {
@@ -24,7 +24,7 @@ fn all_pages(scene: Scene, arguments: &[(&str, HostValue)]) -> (Vec<String>, Vec
 }
 
 fn query(seen: &Seen) -> String {
-    seen.path().to_owned()
+    seen.target().to_owned()
 }
 
 fn paths(server: &Server) -> Vec<String> {
@@ -34,7 +34,7 @@ fn paths(server: &Server) -> Vec<String> {
 #[test]
 fn pages_by_cursor() {
     let server = Server::new(|_, seen| {
-        Answer::ok(match seen.path() {
+        Answer::ok(match seen.target() {
             "/items?limit=2" => "{\"items\": [{\"id\": 1}, {\"id\": 2}], \"next\": \"c/2\"}",
             "/items?limit=2&cursor=c%2F2" => "{\"items\": [{\"id\": 3}], \"next\": null}",
             _ => "{}",
@@ -196,7 +196,7 @@ fn an_abort_ends_the_fetch_wherever_it_is_called() {
     let error = stage.with(|running| {
         running.fetch(&[], &HostValue::None, 1, |_, row| keep(&row, &mut Vec::new())).map_err(call_error).is_ok()
     });
-    assert!(error.unwrap_err().to_string().contains("abort() is called where nothing can be aborted"));
+    assert!(error.unwrap_err().to_string().contains("abort() is called outside of a function"));
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Who gets the secrets of an API, and who never.
 
+use testkit::http::{Answer, Server};
+
 use crate::scene::Scene;
-use crate::server::{Answer, Server};
 
 fn run(base: Option<&Server>, hosts: &str, body: &str) {
     let base = base.map_or_else(String::new, |base| format!("\"base_url\": \"{}\", ", base.url("/v1")));
@@ -43,7 +44,7 @@ fn a_redirect_to_another_origin_loses_them() {
     let own = Server::answers(vec![Answer::redirect(302, &other.url("/moved"))]);
     run(Some(&own), "[]", "print(http.get(\"a\").status_code)");
     assert_eq!((got_it(&own), got_it(&other)), (vec![true; 2], vec![false; 2]));
-    assert_eq!(other.seen()[0].path(), "/moved");
+    assert_eq!(other.seen()[0].target(), "/moved");
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Redirects as scripts see them.
 
+use testkit::http::{Answer, Server};
+
 use crate::scene::Scene;
-use crate::server::{Answer, Server};
 
 #[test]
 fn redirects_are_followed_with_the_right_method() {

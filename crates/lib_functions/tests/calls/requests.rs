@@ -1,7 +1,8 @@
 //! What goes over the wire: methods, URLs, parameters, headers.
 
+use testkit::http::{Answer, Server};
+
 use crate::scene::Scene;
-use crate::server::{Answer, Server};
 
 fn server() -> Server {
     Server::answers(vec![Answer::ok("{}")])
@@ -56,10 +57,10 @@ fn urls_are_joined_with_one_slash_or_absolute() {
         ("/v1", "//evil.test/x", "/v1/evil.test/x"),
     ] {
         Scene::new(&format!("\"base_url\": \"{}\"", server.url(base)), &format!("http.get(\"{url}\")")).lines();
-        assert_eq!(server.seen().pop().unwrap().path(), path);
+        assert_eq!(server.seen().pop().unwrap().target(), path);
     }
     Scene::new("", &format!("http.get(\"{}\")", server.url("/alone"))).lines();
-    assert_eq!(server.seen().pop().unwrap().path(), "/alone");
+    assert_eq!(server.seen().pop().unwrap().target(), "/alone");
     let before = server.seen().len();
     for (url, expected) in [
         ("/x", "x.fetch: http.get: \"/x\" is relative, and API has no \"base_url\""),
@@ -97,7 +98,7 @@ fn parameters_of_all_types_join_the_query_that_is_there() {
     ] {
         Scene::new(&format!("\"base_url\": \"{}\"", server.url("")), &format!("http.get(\"{url}\", params={params})"))
             .lines();
-        assert_eq!(server.seen().pop().unwrap().path(), path, "{params}");
+        assert_eq!(server.seen().pop().unwrap().target(), path, "{params}");
     }
 }
 
@@ -206,5 +207,5 @@ fn helpers_ask_as_the_lib_that_loads_them() {
     let text = "load(\"lib/_h.star\", \"ask\")\n".to_owned() + &crate::scene::text(&api, "ask(\"x\")");
     Scene::of(&text).file("lib/_h.star", helper).lines();
     let seen = server.only();
-    assert_eq!((seen.path(), seen.header("authorization")), ("/v1/x?a=1", "Basic bWU6cHc="));
+    assert_eq!((seen.target(), seen.header("authorization")), ("/v1/x?a=1", "Basic bWU6cHc="));
 }

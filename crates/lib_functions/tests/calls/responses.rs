@@ -1,7 +1,9 @@
 //! What scripts see of an answer.
 
-use crate::scene::Scene;
-use crate::server::{Answer, Server};
+use lib_functions::{CallError, HostValue};
+use testkit::http::{Answer, Server};
+
+use crate::scene::{Scene, fetch, text};
 
 /// Prints what an expression says of the answer.
 fn seen(answer: Answer, expression: &str) -> String {
@@ -98,6 +100,26 @@ fn an_answer_is_read_only_and_has_nothing_else() {
         let error = Scene::new("", &format!("resp = http.get(\"{}\")\n{line}", server.url("/"))).error();
         assert!(error.starts_with("x.fetch: ") && error.contains(expected), "{line}: {error}");
     }
+}
+
+/// Scripts see `None` alone.
+#[test]
+fn why_a_body_is_no_json_is_told_where_that_is_the_trouble() {
+    let server = Server::answers(vec![Answer::ok("{\"a\": [1,]}"), Answer::ok("{}"), Answer::ok("<html>")]);
+    let lib =
+        |body: &str| text("", &format!("url = \"{}\"\n{body}", server.url("/"))).replace("return {\"rows\": []}", "");
+    let help = |body: &str| {
+        let stage = Scene::of(&lib(body)).stage();
+        let failed = stage.with(|running| fetch(running, &[], &HostValue::None, &mut Vec::new())).unwrap();
+        let Err(CallError::Failed(error)) = failed else { panic!("{failed:?}") };
+        error.help
+    };
+    let used = help("return http.get(url).json[\"a\"]");
+    assert!(used.contains("no JSON (line 1, column 10: expected a value, found ']'), look at `resp.text`"), "{used}");
+    let not_the_last = help("return [http.get(url).json, None][1]");
+    assert!(not_the_last.contains("no JSON, look at"), "{not_the_last}");
+    let returned = help("return http.get(url).json");
+    assert!(returned.contains("no JSON (line 1, column 1: expected a value, found '<')"), "{returned}");
 }
 
 #[test]

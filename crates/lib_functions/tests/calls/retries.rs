@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use testkit::http::{Answer, Server};
+
 use crate::scene::Scene;
-use crate::server::{Answer, Server};
 
 fn failing(status: u16) -> Answer {
     Answer::new(status, &[], "busy")

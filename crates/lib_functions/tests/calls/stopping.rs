@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use lib_functions::{CallError, HostValue, LibErrorKind};
+use testkit::http::{Answer, Server};
 
 use crate::scene::Scene;
-use crate::server::{Answer, Server};
 
 const AFTER: Duration = Duration::from_millis(300);
 /// The promise is one second; the rest is for starting a thread on a busy machine.

@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use testkit::http::{Answer, Server};
+
 use crate::scene::Scene;
-use crate::server::{Answer, Server};
 
 /// No more than `most` requests start within `per`. Arrivals may bunch on a busy machine, hence the slack.
 fn assert_spread(server: &Server, most: usize, per: Duration) {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Scope;
 
 use engine::LakeFacts;
-use fetch::{Fetch, Fetched, Staged};
+use fetch::{Fetch, Fetched, ROW_FORMAT, Staged};
 use http_client::{Client, ClientOptions, Stop};
 use lib_functions::{Host, HostOptions, HostValue, Lib, Limits, Registry};
 use project::{Environment, Redactor};
@@ -176,7 +176,7 @@ fn prepare<'env>(
 
 /// What rows depend on: the model, the lib's files, and what it is called with.
 fn fingerprint(planned: &PlannedModel, lib: &Lib, arguments: &[(String, HostValue)]) -> String {
-    let mut text = planned.hash.clone();
+    let mut text = format!("{ROW_FORMAT}\0{}", planned.hash);
     for (path, source) in lib.texts() {
         text.push_str(&format!("\0{}\0{source}", path.display()));
     }

@@ -1,6 +1,6 @@
 //! What a function is called with: the arguments of SQL in every form, and what the runtime passes.
 
-use testkit::Api;
+use testkit::http::Server;
 
 use super::{COLUMNS, Items, model, run, silent, with_lib};
 use crate::project;
@@ -65,14 +65,14 @@ def fetch(page, columns, target, is_backfill, cursor, initial_value, last_value,
     project.write("lib/items.star", &super::lib(&items.api, "\"page_size\": 100", asking));
     let header = "append\n-- @incremental: nr\n-- @incremental_initial: 0";
     model(&project, "raw/x", header, "id::BIGINT AS nr, v::TEXT AS v", "items()");
-    let asked = |name: &str, api: &Api| api.requests()[0].parameter(name).unwrap();
+    let asked = |name: &str, api: &Server| api.seen()[0].parameter(name).unwrap();
     run(&project);
     let api = &items.api;
     let names = ["since", "target", "is_backfill", "of", "initial", "last_run"];
     assert_eq!(names.map(|name| asked(name, api)), ["0", "raw.x", "true", "nr", "0", ""]);
     let columns = asked("columns", api);
     assert_eq!(columns, r#"[{"name":"id","type":"BIGINT"},{"name":"v","type":"VARCHAR"}]"#);
-    api.take_requests();
+    api.take_seen();
 
     // The second run begins at the newest row, the third too: nothing came.
     items.set(&[(1, 1, "a"), (5, 1, "b"), (7, 1, "c")]);
@@ -80,23 +80,23 @@ def fetch(page, columns, target, is_backfill, cursor, initial_value, last_value,
     assert_eq!(names[..5].iter().map(|name| asked(name, api)).collect::<Vec<_>>(), ["5", "raw.x", "false", "nr", "0"]);
     let last_run = asked("last_run", api);
     assert!(last_run.starts_with("20") && last_run.len() >= 19, "{last_run}");
-    api.take_requests();
+    api.take_seen();
     run(&project);
     assert_eq!(asked("since", api), "7");
     assert!(asked("last_run", api) >= last_run);
-    api.take_requests();
+    api.take_seen();
 
     // A rebuild asks for everything.
     project.run(&["run", "raw.x", "--full-refresh", "--yes"]).success();
     assert_eq!(["since", "is_backfill"].map(|name| asked(name, api)), ["0", "true"]);
     assert_eq!(project.rows("SELECT count(*) FROM raw.x"), "3\n");
-    api.take_requests();
+    api.take_seen();
 
     // So does a change of the definition, but not one of the lib file.
     project.write("lib/items.star", &super::lib(api, "\"page_size\": 99", asking));
     run(&project);
     assert_eq!(["since", "is_backfill", "limit"].map(|name| asked(name, api)), ["7", "false", "99"]);
-    api.take_requests();
+    api.take_seen();
     model(&project, "raw/x", header, "id::BIGINT AS nr, v::TEXT AS v, k::INTEGER AS k", "items()");
     run(&project);
     assert_eq!(["since", "is_backfill"].map(|name| asked(name, api)), ["0", "true"]);
@@ -110,7 +110,7 @@ fn without_incremental_everything_is_wanted_every_time() {
     model(&project, "raw/x", "merge\n-- @unique_key: id", COLUMNS, "items()");
     run(&project);
     run(&project);
-    let since = |at: usize| items.api.requests()[at].parameter("since").unwrap();
+    let since = |at: usize| items.api.seen()[at].parameter("since").unwrap();
     assert_eq!([since(0), since(1)], ["1970-01-01T00:00:00Z", "1970-01-01T00:00:00Z"]);
 }
 
@@ -121,12 +121,12 @@ def fetch(last_value):
     resp = http.get("/x", params = {"since": last_value})
     return {"rows": [{"seen": "2026-01-02T10:00:00"}] if resp.ok else []}
 "#;
-    let api = Api::start(|_| testkit::ApiAnswer::text(200, ""));
+    let api = Server::new(|_, _| testkit::http::Answer::ok(""));
     let project = with_lib(&api, "", asking);
     model(&project, "raw/x", "append\n-- @incremental: seen", "seen::TIMESTAMP AS seen", "api()");
     run(&project);
     run(&project);
-    let since: Vec<String> = api.requests().iter().map(|request| request.parameter("since").unwrap()).collect();
+    let since: Vec<String> = api.seen().iter().map(|request| request.parameter("since").unwrap()).collect();
     assert_eq!(since, ["1970-01-01T00:00:00Z", "2026-01-02 10:00:00"]);
 }
 

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use serde_json::json;
 use state::{BackendKind, Staging};
-use testkit::{Api, Catalog, Lake, Project, StateFixture};
+use testkit::http::Server;
+use testkit::{Catalog, Lake, Project, StateFixture};
 
 use super::{PAGES, model, page, page_number, run, staged, staged_in};
 use crate::{BINARY, project};
@@ -21,7 +22,7 @@ const ENDLESS: &str = "SELECT count(*) AS n FROM range(10000000) a(i), range(100
 
 /// An API of three pages; requests that `blocks` says are answered only once the flag is down.
 struct Blocking {
-    api: Api,
+    api: Server,
     blocked: Arc<AtomicBool>,
 }
 
@@ -29,9 +30,9 @@ impl Blocking {
     fn start(blocks: fn(&str, i64) -> bool) -> Self {
         let blocked = Arc::new(AtomicBool::new(true));
         let flag = Arc::clone(&blocked);
-        let api = Api::start(move |request| {
+        let api = Server::new(move |_, request| {
             let number = page_number(request);
-            while flag.load(Ordering::SeqCst) && blocks(&request.path, number) {
+            while flag.load(Ordering::SeqCst) && blocks(request.path(), number) {
                 std::thread::sleep(Duration::from_millis(10));
             }
             let rows: Vec<_> = (0..ROWS).map(|at| json!({"id": (number - 1) * ROWS + at})).collect();
@@ -66,12 +67,12 @@ fn killed_before_the_commit(project: &Project, header: &str) -> Blocking {
     model(project, "raw/x", header, "id::BIGINT AS id", "api()");
     model(project, "raw/y", "table", "id::BIGINT AS id", "other()");
     let child = start(project);
-    blocking.api.wait_for(|request| request.path == "/other");
+    blocking.api.wait_for(|request| request.path() == "/other");
     kill(child);
     blocking.blocked.store(false, Ordering::SeqCst);
     project.remove("models/a/first.sql");
     project.remove("models/raw/y.sql");
-    assert_eq!(blocking.api.take_requests().iter().filter(|request| request.path == "/page").count(), 3);
+    assert_eq!(blocking.api.take_seen().iter().filter(|request| request.path() == "/page").count(), 3);
     blocking
 }
 
@@ -94,10 +95,10 @@ fn an_open_fetch_is_deleted_and_done_anew() {
         blocking.blocked.store(false, Ordering::SeqCst);
         let found = staged(&project, "raw.x");
         assert!(matches!(&found[..], [fetch] if !fetch.is_complete && fetch.is_dead), "{found:?}");
-        blocking.api.take_requests();
+        blocking.api.take_seen();
         let output = run(&project);
         assert!(!output.contains("WARN"), "{output}");
-        assert_eq!(blocking.api.requests().len(), 3);
+        assert_eq!(blocking.api.seen().len(), 3);
         assert_each_once(&project);
         assert_eq!(staged(&project, "raw.x"), []);
     }
@@ -111,7 +112,7 @@ fn a_complete_fetch_is_committed_without_a_request() {
     assert!(matches!(&found[..], [fetch] if fetch.is_complete && fetch.row_count == 3 * 4_000), "{found:?}");
     let output = run(&project);
     assert!(output.contains(&format!("WARN: resumed {} staged rows", 3 * ROWS)), "{output}");
-    assert_eq!(blocking.api.requests().len(), 0);
+    assert_eq!(blocking.api.seen().len(), 0);
     assert_each_once(&project);
     assert_eq!(staged(&project, "raw.x"), []);
 }
@@ -124,7 +125,7 @@ fn a_run_of_another_model_leaves_it_alone() {
     project.run(&["run", "raw.z"]).success();
     assert_eq!(staged(&project, "raw.x").len(), 1);
     project.run(&["run", "raw.x"]).success();
-    assert!(blocking.api.requests().iter().all(|request| request.path == "/other"));
+    assert!(blocking.api.seen().iter().all(|request| request.path() == "/other"));
     assert_each_once(&project);
 }
 
@@ -133,7 +134,7 @@ fn a_complete_fetch_of_something_else_is_done_anew_with_a_warning() {
     let anew = |project: &Project, blocking: &Blocking| {
         let output = run(project);
         assert!(output.contains(&format!("WARN: {} rows that an earlier run fetched", 3 * ROWS)), "{output}");
-        assert_eq!(blocking.api.requests().len(), 3);
+        assert_eq!(blocking.api.seen().len(), 3);
         assert_eq!(staged(project, "raw.x"), []);
         assert_each_once(project);
     };
@@ -168,7 +169,7 @@ fn staged_rows_that_are_in_the_lake_are_deleted() {
     }
     assert_eq!(staged(&project, "raw.x").len(), 1);
     // What the API has now is other than what it had: of an append the table tells what came twice.
-    blocking.api.take_requests();
+    blocking.api.take_seen();
     let empty = "def fetch():\n    return {\"rows\": []}\n";
     project.write("lib/api.star", &super::lib(&blocking.api, "", empty));
     let output = run(&project);
@@ -185,7 +186,7 @@ fn if_the_lake_cannot_tell_nothing_is_deleted_or_written() {
     lake.execute("CREATE TABLE main._ondatra_acks (x INTEGER)");
     project.run(&["run"]).failure(1);
     assert_eq!(staged(&project, "raw.x").len(), 1);
-    assert_eq!(blocking.api.requests().len(), 0);
+    assert_eq!(blocking.api.seen().len(), 0);
     lake.execute("DROP TABLE main._ondatra_acks");
     assert!(run(&project).contains("WARN: resumed"));
     assert_each_once(&project);
@@ -204,9 +205,9 @@ fn a_commit_that_another_writer_prevents_is_made_by_the_next_run() {
     assert!(output.stderr.contains("ENGINE-005"), "{}", output.stderr);
     assert!(matches!(&staged(&project, "raw.x")[..], [fetch] if fetch.is_complete));
     lake.execute("ROLLBACK");
-    blocking.api.take_requests();
+    blocking.api.take_seen();
     assert!(run(&project).contains("WARN: resumed"));
-    assert_eq!(blocking.api.requests().len(), 0);
+    assert_eq!(blocking.api.seen().len(), 0);
     assert_each_once(&project);
 }
 

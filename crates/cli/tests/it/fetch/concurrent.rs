@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use testkit::{Api, ApiAnswer, Project};
+use testkit::Project;
+use testkit::http::{Answer, Server};
 
 use super::{COLUMNS, Items, model, page, run, with_lib};
 use crate::project;
@@ -17,10 +18,10 @@ def fetch(page, which):
         fail(which, resp.status_code)
     return resp.json
 "#;
-    let api = Api::start(|request| {
+    let api = Server::new(|_, request| {
         let number = super::page_number(request);
-        match request.path.as_str() {
-            "/bad" if number == 3 => ApiAnswer::text(404, ""),
+        match request.path() {
+            "/bad" if number == 3 => Answer::new(404, &[], ""),
             path => page(&json!([{"from": path, "n": number}]), (number < 4).then_some(number + 1)),
         }
     });
@@ -50,10 +51,10 @@ fn a_reader_of_a_failed_fetch_is_not_run_and_others_are() {
 }
 
 /// The time between the first and the last request of a run of all models.
-fn fetching_time(project: &Project, api: &Api, jobs: &str) -> Duration {
-    api.take_requests();
+fn fetching_time(project: &Project, api: &Server, jobs: &str) -> Duration {
+    api.take_seen();
     project.run(&["run", "--jobs", jobs]).success();
-    let at: Vec<Instant> = api.requests().iter().map(|request| request.at).collect();
+    let at: Vec<Instant> = api.seen().iter().map(|request| request.at).collect();
     assert_eq!(at.len(), 200);
     *at.iter().max().unwrap() - *at.iter().min().unwrap()
 }
@@ -81,7 +82,7 @@ fn a_rate_limit_is_shared_by_all_models_of_a_lib() {
         model(&project, &format!("raw/x{at}"), "table", COLUMNS, "items()");
     }
     run(&project);
-    let mut at: Vec<Instant> = items.api.requests().iter().map(|request| request.at).collect();
+    let mut at: Vec<Instant> = items.api.seen().iter().map(|request| request.at).collect();
     at.sort_unstable();
     assert_eq!(at.len(), 12);
     // Requests start in time; how long they travel on a busy machine is not known.
@@ -95,18 +96,18 @@ fn a_rate_limit_is_shared_by_all_models_of_a_lib() {
 #[test]
 fn an_api_that_is_not_there_or_breaks_off_is_a_failure_after_the_retries() {
     let asked = std::sync::atomic::AtomicUsize::new(0);
-    let api = Api::start(move |request| {
-        match (request.path.as_str(), asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst)) {
-            ("/page", 0) => ApiAnswer::none(),
-            ("/page", 1) => ApiAnswer::json("{\"rows\": [{\"a\": 1}]}").cut_after(80),
-            ("/page", 2) => ApiAnswer::text(503, "").with_header("Retry-After", "0"),
-            _ => ApiAnswer::json("{\"rows\": [{\"a\": 1}]}"),
+    let api = Server::new(move |_, request| {
+        match (request.path(), asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst)) {
+            ("/page", 0) => Answer::default().close(),
+            ("/page", 1) => Answer::head(200, &[("Content-Length", "20")]).bytes("{\"rows\": [").close(),
+            ("/page", 2) => Answer::new(503, &[("Retry-After", "0")], ""),
+            _ => Answer::ok("{\"rows\": [{\"a\": 1}]}"),
         }
     });
     let project = with_lib(&api, "\"retry\": 3, \"backoff\": 0.01", super::PAGES);
     model(&project, "raw/x", "table", "a::INTEGER AS a", "api()");
     run(&project);
-    assert_eq!((api.requests().len(), project.rows("FROM raw.x").as_str()), (4, "1\n"));
+    assert_eq!((api.seen().len(), project.rows("FROM raw.x").as_str()), (4, "1\n"));
     let gone = lib_of_nobody();
     project.write("lib/api.star", &gone);
     let text = project.run(&["run"]).failure(1).stderr;

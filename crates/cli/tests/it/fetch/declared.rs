@@ -1,11 +1,12 @@
 //! What a model that fetches declares is known as a whole: what is wrong with it is told before the first request.
 
-use testkit::{Api, ApiAnswer, Lake, Project};
+use testkit::http::{Answer, Server};
+use testkit::{Lake, Project};
 
 use super::{PAGES, model, run, silent, with_lib};
 
 /// A project whose function asks a server that counts.
-fn asking() -> (Project, Api) {
+fn asking() -> (Project, Server) {
     let api = silent();
     let project = with_lib(&api, "\"args\": [\"a\", \"b\"]", &PAGES.replace("(page)", "(page, a = None, b = None)"));
     (project, api)
@@ -13,9 +14,9 @@ fn asking() -> (Project, Api) {
 
 /// Runs, and gives what was said; nobody was asked, and no model ran.
 #[track_caller]
-fn refused(project: &Project, api: &Api) -> String {
+fn refused(project: &Project, api: &Server) -> String {
     let output = project.run(&["run"]).failure(1);
-    assert_eq!(api.requests().len(), 0, "{}", output.stderr);
+    assert_eq!(api.seen().len(), 0, "{}", output.stderr);
     assert_eq!(output.stdout, "", "{}", output.stderr);
     output.stderr
 }
@@ -98,20 +99,20 @@ fn nothing_is_fetched_for_a_table_that_cannot_be() {
     model(&project, "raw/x", "table", "id::BIGINT AS id", "api()");
     let text = project.run(&["run"]).failure(1).stderr;
     assert!(text.contains("the lake holds a view raw.x"), "{text}");
-    assert_eq!(api.requests().len(), 0);
+    assert_eq!(api.seen().len(), 0);
 }
 
 #[test]
 fn a_cursor_that_the_table_does_not_have_is_told_before_a_request() {
-    let api = Api::start(|_| ApiAnswer::json(r#"{"rows": [{"id": 1}]}"#));
+    let api = Server::new(|_, _| Answer::ok(r#"{"rows": [{"id": 1}]}"#));
     let project = with_lib(&api, "", PAGES);
     model(&project, "raw/x", "append\n-- @incremental: id", "id::BIGINT AS id", "api()");
     run(&project);
-    api.take_requests();
+    api.take_seen();
     // Another tool renamed it.
     Lake::open(&project).execute("ALTER TABLE raw.x RENAME COLUMN id TO nr");
     let text = project.run(&["run"]).failure(1).stderr;
     assert!(text.contains("the newest `id` of raw.x cannot be read"), "{text}");
     assert!(text.contains("models/raw/x.sql:2:18]") && text.contains("--full-refresh"), "{text}");
-    assert_eq!(api.requests().len(), 0);
+    assert_eq!(api.seen().len(), 0);
 }

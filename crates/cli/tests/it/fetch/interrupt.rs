@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use testkit::Api;
+use testkit::http::Server;
 
 use super::{PAGES, model, page_number, run, staged, with_lib};
 
@@ -11,7 +11,7 @@ use super::{PAGES, model, page_number, run, staged, with_lib};
 fn interrupt(functions: &str, signal: &str, single: bool) {
     let blocked = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
     let is_blocked = std::sync::Arc::clone(&blocked);
-    let api = Api::start(move |request| {
+    let api = Server::new(move |_, request| {
         let number = page_number(request);
         while number == 2 && is_blocked.load(std::sync::atomic::Ordering::SeqCst) {
             std::thread::sleep(Duration::from_millis(20));

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
-use testkit::{Api, ApiAnswer};
+use testkit::http::{Answer, Seen, Server};
 
 use super::{model, page, run, staged, with_lib};
 
@@ -31,19 +31,19 @@ def fetch_result(result_ref, page):
 const KEYS: &str = "\"args\": [\"report\"], \"async\": True, \"poll_interval\": \"50ms\", \"poll_timeout\": \"2s\"";
 
 /// A service whose job has this id, and is done at the check with this number.
-fn service(id: &'static str, done_at: usize, result: &'static str) -> Api {
+fn service(id: &'static str, done_at: usize, result: &'static str) -> Server {
     let checks = AtomicUsize::new(0);
-    Api::start(move |request| match (request.method.as_str(), request.path.as_str()) {
-        ("POST", "/jobs") => ApiAnswer::json(format!("{{\"id\": {id}}}")),
+    Server::new(move |_, request| match (request.method(), request.path()) {
+        ("POST", "/jobs") => Answer::ok(format!("{{\"id\": {id}}}")),
         (_, "/jobs/7") => {
             let is_done = checks.fetch_add(1, Ordering::SeqCst) + 1 >= done_at;
-            ApiAnswer::json(format!("{{\"result\": {}}}", if is_done { result } else { "null" }))
+            Answer::ok(format!("{{\"result\": {}}}", if is_done { result } else { "null" }))
         }
         (_, "/result") => match request.parameter("cursor") {
             None => page(&json!([{"n": 1}, {"n": 2}]), 2),
             Some(_) => page(&json!([{"n": 3}]), ()),
         },
-        _ => ApiAnswer::text(404, ""),
+        _ => Answer::new(404, &[], ""),
     })
 }
 
@@ -54,10 +54,10 @@ fn a_job_is_submitted_waited_for_and_its_result_fetched_by_pages() {
     model(&project, "raw/x", "append", "n::INTEGER AS n", "api('sales')");
     run(&project);
     assert_eq!(project.rows("FROM raw.x ORDER BY ALL"), "1\n2\n3\n");
-    let requests = api.requests();
-    let paths: Vec<&str> = requests.iter().map(|request| request.path.as_str()).collect();
+    let requests = api.seen();
+    let paths: Vec<&str> = requests.iter().map(Seen::path).collect();
     assert_eq!(paths, ["/jobs", "/jobs/7", "/jobs/7", "/jobs/7", "/result", "/result"]);
-    let sent: serde_json::Value = serde_json::from_str(&requests[0].text()).unwrap();
+    let sent: serde_json::Value = serde_json::from_slice(&requests[0].body).unwrap();
     assert_eq!(sent, json!({"report": "sales", "target": "raw.x"}));
     let wait = requests[2].at - requests[1].at;
     assert!(wait >= Duration::from_millis(50), "{wait:?}");
@@ -69,7 +69,7 @@ fn waits_grow_by_the_factor() {
     let project = with_lib(&api, &format!("{KEYS}, \"poll_backoff\": 3"), JOB);
     model(&project, "raw/x", "table", "n::INTEGER AS n", "api('sales')");
     run(&project);
-    let at: Vec<_> = api.requests().iter().filter(|r| r.path == "/jobs/7").map(|r| r.at).collect();
+    let at: Vec<_> = api.seen().iter().filter(|r| r.path() == "/jobs/7").map(|r| r.at).collect();
     assert!(at[3] - at[2] >= Duration::from_millis(450), "50, 150 and 450 ms: {at:?}");
 }
 
@@ -81,7 +81,7 @@ fn a_job_that_does_not_end_times_out() {
     model(&project, "raw/x", "table", "n::INTEGER AS n", "api('sales')");
     let text = project.run(&["run"]).failure(1).stderr;
     assert!(text.contains("timed out") && text.contains("400ms") && text.contains("FETCH-004"), "{text}");
-    let checks: Vec<_> = api.requests().into_iter().filter(|request| request.path == "/jobs/7").collect();
+    let checks: Vec<_> = api.seen().into_iter().filter(|request| request.path() == "/jobs/7").collect();
     assert_eq!(checks.len(), 3, "at once, after 250 ms, and a last time after 400 ms");
     assert_eq!(staged(&project, "raw.x"), []);
 }
@@ -94,7 +94,7 @@ fn check_that_returns_a_bool_is_an_error() {
         model(&project, "raw/x", "table", "n::INTEGER AS n", "api('sales')");
         let text = project.run(&["run"]).failure(1).stderr;
         assert!(text.contains("check") && text.contains("bool") && text.contains("lib/api.star"), "{text}");
-        assert_eq!(api.requests().len(), 2);
+        assert_eq!(api.seen().len(), 2);
     }
 }
 
@@ -108,7 +108,7 @@ fn no_job_ends_like_abort() {
     project.write("lib/api.star", &super::lib(&none, KEYS, JOB));
     let output = run(&project);
     assert!(output.contains("[OK] raw.x (table, full, 0 rows"), "{output}");
-    assert_eq!(none.requests().len(), 1);
+    assert_eq!(none.seen().len(), 1);
     assert_eq!(project.rows("SELECT count(*) FROM raw.x"), "3\n");
     assert_eq!(staged(&project, "raw.x"), []);
 }

@@ -1,7 +1,8 @@
 //! What each kind makes of fetched rows, run after run.
 
 use serde_json::json;
-use testkit::{Api, ApiAnswer, Lake, Project};
+use testkit::http::{Answer, Server};
+use testkit::{Lake, Project};
 
 use super::{COLUMNS, Items, PAGES, model, page, page_number, run, staged, with_lib};
 use crate::project;
@@ -27,7 +28,7 @@ fn first_run(header: &str) -> (Project, Items) {
     project.model("staging/n", "SELECT count(*) AS n FROM raw.x");
     let output = run(&project);
     assert!(output.contains("backfill, 3 rows") && output.contains("Done: 2 ran"), "{output}");
-    assert_eq!(items.api.take_requests().len(), 2);
+    assert_eq!(items.api.take_seen().len(), 2);
     assert_eq!(rows(&project), "1,1,a\n2,1,b\n3,2,c\n");
     (project, items)
 }
@@ -70,10 +71,10 @@ fn append_adds_what_is_new_to_its_cursor() {
     let (project, items) = first_run(APPEND);
     let same = "1,1,a\n2,1,b\n3,2,c\n";
     again(&project, "append, incremental, 0 rows", "SKIP", same);
-    assert_eq!(items.api.take_requests()[0].parameter("since").as_deref(), Some("3"));
+    assert_eq!(items.api.take_seen()[0].parameter("since").as_deref(), Some("3"));
     items.set(&[(1, 1, "a"), (2, 1, "changed"), (3, 2, "c"), (4, 2, "d"), (5, 2, "e"), (6, 3, "f")]);
     again(&project, "append, incremental, 3 rows", "OK", &format!("{same}4,2,d\n5,2,e\n6,3,f\n"));
-    assert_eq!(items.api.take_requests().len(), 2);
+    assert_eq!(items.api.take_seen().len(), 2);
     items.say(Some("delete_missing"));
     again(&project, "append, incremental, 0 rows", "SKIP", &format!("{same}4,2,d\n5,2,e\n6,3,f\n"));
 }
@@ -179,12 +180,12 @@ fn a_key_that_another_tool_retyped_is_mended_without_loss_or_an_error() {
 }
 
 /// An API of five pages, of which one has trouble as long as the file is there.
-fn troubled(project_trouble: &std::sync::Arc<std::sync::atomic::AtomicI64>) -> Api {
+fn troubled(project_trouble: &std::sync::Arc<std::sync::atomic::AtomicI64>) -> Server {
     let trouble = std::sync::Arc::clone(project_trouble);
-    Api::start(move |request| {
+    Server::new(move |_, request| {
         let number = page_number(request);
         if number == trouble.load(std::sync::atomic::Ordering::SeqCst) {
-            return ApiAnswer::text(418, "trouble");
+            return Answer::new(418, &[], "trouble");
         }
         let next = (number < 5).then_some(number + 1);
         page(&json!([{"id": number * 10, "k": 1, "v": "x"}, {"id": number * 10 + 1, "k": 1, "v": "y"}]), next)

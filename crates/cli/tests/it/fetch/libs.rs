@@ -1,6 +1,6 @@
 //! Lib files that are broken, calls without `@fetch`, and SQL that breaks a rule: all before the first request.
 
-use testkit::{Api, ApiAnswer};
+use testkit::http::{Answer, Server};
 
 use super::{COLUMNS, Items, model, returning, run, silent, with_lib};
 use crate::project;
@@ -18,7 +18,7 @@ fn a_broken_lib_stops_the_whole_run_before_any_request_or_write() {
     project.model("raw/plain", "SELECT 1 AS a");
     let text = project.run(&["run"]).failure(1).stderr;
     assert!(text.contains("lib/broken.star:2") && text.contains("LIB-001"), "{text}");
-    assert_eq!(items.api.requests().len(), 0);
+    assert_eq!(items.api.seen().len(), 0);
     assert_eq!(project.rows("SELECT count(*) FROM duckdb_tables() WHERE schema_name = 'raw'"), "0\n");
     // Only the libs that a model calls matter to it.
     project.run(&["run", "raw.good"]).success();
@@ -79,13 +79,13 @@ fn findings_of_the_sql_stand_at_their_place_before_any_request() {
         assert!(text.contains(expected), "{sql}: {text}");
         assert!(text.contains(&format!("models/raw/x.sql:{place}")), "{sql}: {text}");
     }
-    assert_eq!(items.api.requests().len(), 0);
+    assert_eq!(items.api.seen().len(), 0);
 }
 
 #[test]
 fn requests_whose_status_nobody_looks_at_give_a_warning() {
     let unchecked = "def fetch():\n    http.get(\"/x\")\n    return {\"rows\": [{\"a\": 1}]}\n";
-    let api = Api::start(|_| ApiAnswer::text(404, ""));
+    let api = Server::new(|_, _| Answer::new(404, &[], ""));
     let project = with_lib(&api, "", unchecked);
     model(&project, "raw/x", "table", "a::INTEGER AS a", "api()");
     let output = run(&project);
@@ -105,5 +105,5 @@ fn an_unset_secret_is_an_error_before_any_request() {
     model(&project, "raw/x", "table", COLUMNS, "items()");
     let text = project.run(&["run"]).failure(1).stderr;
     assert!(text.contains("NO_SUCH_KEY"), "{text}");
-    assert_eq!(items.api.requests().len(), 0);
+    assert_eq!(items.api.seen().len(), 0);
 }

@@ -5,13 +5,16 @@ mod before_fetching;
 mod concurrent;
 mod crash;
 mod declared;
+mod hostile;
 mod interrupt;
 mod jobs;
 mod kinds;
 mod libs;
 mod output;
 mod pages;
+mod parts;
 mod states;
+mod tutorial;
 mod values;
 
 use std::sync::{Arc, Mutex};
@@ -19,7 +22,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use state::{StagedFetch, Staging};
-use testkit::{Api, ApiAnswer, ApiRequest, Project, StateFixture, state_config};
+use testkit::http::{Answer, Seen, Server};
+use testkit::{Project, StateFixture, state_config};
 
 use crate::project;
 
@@ -37,7 +41,7 @@ const COLUMNS: &str = "id::BIGINT AS id, k::INTEGER AS k, v::VARCHAR AS v";
 
 /// A service with items `{"id", "k", "v"}` that changes between runs.
 struct Items {
-    api: Api,
+    api: Server,
     shared: Arc<Shared>,
 }
 
@@ -57,7 +61,7 @@ impl Items {
     fn slow(rows: &[(i64, i64, &str)], pause: Duration) -> Self {
         let shared = Arc::new(Shared { rows: Mutex::default(), said: Mutex::default(), pause });
         let answering = Arc::clone(&shared);
-        let items = Self { api: Api::start(move |request| answering.answer(request)), shared };
+        let items = Self { api: Server::new(move |_, request| answering.answer(request)), shared };
         items.set(rows);
         items
     }
@@ -79,7 +83,7 @@ impl Items {
 }
 
 impl Shared {
-    fn answer(&self, request: &ApiRequest) -> ApiAnswer {
+    fn answer(&self, request: &Seen) -> Answer {
         let number = |name: &str| request.parameter(name).and_then(|text| text.parse::<i64>().ok()).unwrap_or(0);
         let (since, from) = (number("since"), usize::try_from(number("cursor")).unwrap());
         let limit = usize::try_from(number("limit")).unwrap();
@@ -91,17 +95,17 @@ impl Shared {
         if let Some(said) = *self.said.lock().unwrap() {
             page["empty_result"] = said.into();
         }
-        ApiAnswer::json(page.to_string()).after(self.pause)
+        Answer::ok(page.to_string()).after(self.pause)
     }
 }
 
 /// A lib file with the keys of its `fetch` section, and its functions.
-fn lib(api: &Api, keys: &str, functions: &str) -> String {
-    format!("API = {{\"base_url\": \"{}\", \"fetch\": {{{keys}}}}}\n{functions}", api.url())
+fn lib(api: &Server, keys: &str, functions: &str) -> String {
+    format!("API = {{\"base_url\": \"{}\", \"fetch\": {{{keys}}}}}\n{functions}", api.url(""))
 }
 
 /// A project with `lib/api.star`.
-fn with_lib(api: &Api, keys: &str, functions: &str) -> Project {
+fn with_lib(api: &Server, keys: &str, functions: &str) -> Project {
     let project = project();
     project.write("lib/api.star", &lib(api, keys, functions));
     project
@@ -113,8 +117,8 @@ fn returning(rows: &str) -> String {
 }
 
 /// A server that nobody asks.
-fn silent() -> Api {
-    Api::start(|_| ApiAnswer::text(500, "nobody should ask"))
+fn silent() -> Server {
+    Server::new(|_, _| Answer::new(500, &[], "nobody should ask"))
 }
 
 /// Writes a model that fetches.
@@ -145,8 +149,8 @@ fn staged_in(fixture: &StateFixture, target: &str) -> Vec<StagedFetch> {
 }
 
 /// A page of an API as JSON.
-fn page(rows: &Value, next: impl Into<Value>) -> ApiAnswer {
-    ApiAnswer::json(json!({"rows": rows, "next": next.into()}).to_string())
+fn page(rows: &Value, next: impl Into<Value>) -> Answer {
+    Answer::ok(json!({"rows": rows, "next": next.into()}).to_string())
 }
 
 /// Asks `/page` with the cursor and returns what comes.
@@ -159,6 +163,6 @@ def fetch(page):
 "#;
 
 /// The number of the page that a request of [`PAGES`] asks for, from 1, where cursors are numbers of pages.
-fn page_number(request: &ApiRequest) -> i64 {
+fn page_number(request: &Seen) -> i64 {
     request.parameter("cursor").map_or(1, |cursor| cursor.parse().unwrap())
 }

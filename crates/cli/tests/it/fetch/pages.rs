@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::json;
-use testkit::{Api, ApiAnswer};
+use testkit::http::{Answer, Server};
 
 use super::{PAGES, model, page, run, staged, with_lib};
 
@@ -12,7 +12,7 @@ fn pages_end_only_with_a_missing_none_or_empty_next() {
     for last in [json!(null), json!("")] {
         let answers = [json!(0), json!(false), json!({}), json!([]), json!("a"), last];
         let asked = AtomicI64::new(0);
-        let api = Api::start(move |_| {
+        let api = Server::new(move |_, _| {
             let at = asked.fetch_add(1, Ordering::SeqCst);
             let next = usize::try_from(at).ok().and_then(|at| answers.get(at)).cloned();
             page(&json!([{"n": at}]), next.unwrap_or_default())
@@ -22,21 +22,21 @@ fn pages_end_only_with_a_missing_none_or_empty_next() {
         model(&project, "raw/x", "table", "n::INTEGER AS n", "api()");
         run(&project);
         assert_eq!(project.rows("SELECT count(*), max(n) FROM raw.x"), "6,5\n");
-        let cursors: Vec<String> = api.requests().iter().map(|request| request.parameter("cursor").unwrap()).collect();
+        let cursors: Vec<String> = api.seen().iter().map(|request| request.parameter("cursor").unwrap()).collect();
         assert_eq!(cursors, ["None", "0", "False", "{}", "[]", "\"a\""]);
     }
 }
 
 /// Runs a model against an API that would never end; gives the error and how often it was asked.
-fn endless(keys: &str, answer: impl Fn(i64) -> ApiAnswer + Send + Sync + 'static) -> (String, usize) {
+fn endless(keys: &str, answer: impl Fn(i64) -> Answer + Send + Sync + 'static) -> (String, usize) {
     let asked = AtomicI64::new(0);
-    let api = Api::start(move |_| answer(asked.fetch_add(1, Ordering::SeqCst)));
+    let api = Server::new(move |_, _| answer(asked.fetch_add(1, Ordering::SeqCst)));
     let project = with_lib(&api, keys, PAGES);
     model(&project, "raw/x", "table", "n::INTEGER AS n", "api()");
     let text = project.run(&["run"]).failure(1).stderr;
     assert!(text.contains("raw.x") && text.contains("FETCH-003"), "{text}");
     assert_eq!(staged(&project, "raw.x"), []);
-    (text, api.requests().len())
+    (text, api.seen().len())
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn pages_that_do_not_get_on_are_an_error() {
 fn more_pages_than_allowed_are_an_error() {
     let (text, asked) = endless("\"max_pages\": 3", |at| page(&json!([{"n": at}]), at + 1));
     assert!(text.contains("max_pages") && asked == 3, "{asked}: {text}");
-    let api = Api::start(|request| {
+    let api = Server::new(|_, request| {
         let number = super::page_number(request);
         page(&json!([{"n": number}]), (number < 3).then_some(number + 1))
     });
@@ -67,7 +67,7 @@ fn more_pages_than_allowed_are_an_error() {
 #[test]
 fn the_same_cursor_with_new_rows_gets_on() {
     let asked = AtomicI64::new(0);
-    let api = Api::start(move |_| {
+    let api = Server::new(move |_, _| {
         let at = asked.fetch_add(1, Ordering::SeqCst);
         page(&json!([{"id": at, "status": "ok"}]), (at < 30).then_some("session"))
     });
@@ -79,7 +79,7 @@ fn the_same_cursor_with_new_rows_gets_on() {
 
 #[test]
 fn rows_keep_their_order_over_pages_and_batches() {
-    let api = Api::start(|request| {
+    let api = Server::new(|_, request| {
         let number = super::page_number(request);
         let rows: Vec<_> = (0..3000).map(|at| json!({"n": (number - 1) * 3000 + at})).collect();
         page(&json!(rows), (number < 5).then_some(number + 1))

@@ -66,14 +66,14 @@ fn a_state_that_cannot_be_used_stops_the_run_before_any_request() {
         items.lib(&project, 2);
         model(&project, "raw/x", APPEND, COLUMNS, "items()");
         run(&project);
-        items.api.take_requests();
+        items.api.take_seen();
         match keep {
             Some(_) => project.write(path, text),
             None => project.remove(path),
         }
         let output = project.run(&["run"]).failure(1);
         assert!(output.stderr.contains(code), "{code}: {}", output.stderr);
-        assert_eq!(items.api.requests().len(), 0, "{code}");
+        assert_eq!(items.api.seen().len(), 0, "{code}");
         assert_eq!(project.rows("SELECT count(*) FROM raw.x"), "1\n", "{code}");
     }
 }
@@ -87,7 +87,7 @@ fn a_state_that_another_process_has_is_waited_for_and_then_an_error() {
     let held = fixture.open("holder");
     let output = project.run(&["run", "--state-wait", "1s"]).failure(1);
     assert!(output.stderr.contains("STATE-004"), "{}", output.stderr);
-    assert_eq!(items.api.requests().len(), 0);
+    assert_eq!(items.api.seen().len(), 0);
     drop(held);
     run(project);
 }

@@ -1,13 +1,13 @@
 //! Values that do not fit, and warnings about what came or did not.
 
 use serde_json::json;
-use testkit::Api;
+use testkit::http::Server;
 
 use super::{PAGES, model, page, page_number, returning, run, silent, staged, with_lib};
 
 #[test]
 fn a_bad_value_names_target_page_row_column_value_and_type() {
-    let api = Api::start(|request| match page_number(request) {
+    let api = Server::new(|_, request| match page_number(request) {
         1 => page(&json!([{"n": 1}, {"n": 2}]), 2),
         _ => page(&json!([{"n": 3}, {"n": 4}, {"n": 1.5}]), ()),
     });
@@ -32,9 +32,9 @@ fn a_value_that_only_the_engine_can_refuse_is_found_too() {
         ("INTERVAL", "3 days", "three days"),
     ] {
         let (good, bad) = (good.to_owned(), bad.to_owned());
-        let api = Api::start({
+        let api = Server::new({
             let (good, bad) = (good.clone(), bad.clone());
-            move |request| match page_number(request) {
+            move |_, request| match page_number(request) {
                 1 => page(&json!([{"n": good}, {"n": good}]), 2),
                 _ => page(&json!([{"n": good}, {"n": bad}]), ()),
             }
@@ -84,10 +84,10 @@ fn values_become_what_their_columns_declare() {
 
 #[test]
 fn what_did_not_come_and_what_nobody_knows_gives_one_warning() {
-    let api = Api::start(|request| {
+    let api = Server::new(|_, request| {
         let number = page_number(request);
         let next = (number < 3).then_some(number + 1);
-        testkit::ApiAnswer::json(json!({"rows": [{"A": 1}], "next": next, "total": 3, "nxt": 1}).to_string())
+        testkit::http::Answer::ok(json!({"rows": [{"A": 1}], "next": next, "total": 3, "nxt": 1}).to_string())
     });
     let project = with_lib(&api, "", PAGES);
     model(&project, "raw/x", "table", "a::INTEGER AS a, gone::DATE AS gone, lost::DATE AS lost", "api()");
