@@ -122,8 +122,7 @@ impl<'a> Rewriter<'a> {
             Expr::FString(text) => {
                 let parts = &text.node.expressions;
                 for part in parts {
-                    let range = self.regions.of_span(part.span);
-                    self.edits.wrap(range, format!("{SHOWN}({}, (", parts.len()), "))");
+                    self.shown(part, parts.len());
                 }
             }
             _ => {}
@@ -134,6 +133,11 @@ impl<'a> Rewriter<'a> {
     /// Calls a function of one argument with what stands there.
     fn guard(&mut self, range: Range<usize>, function: &str) {
         self.edits.wrap(range, format!("{function}(("), "))");
+    }
+
+    /// A value that is put into a text with so many places.
+    fn shown(&mut self, value: &AstExpr, places: usize) {
+        self.edits.wrap(self.regions.of_span(value.span), format!("{SHOWN}({places}, ("), "))");
     }
 
     fn key(&mut self, key: &AstExpr) {
@@ -185,6 +189,14 @@ impl<'a> Rewriter<'a> {
         if !self.taken.insert(name.span.begin().get()) {
             return;
         }
+        let values = args.and_then(|args| args.iter().map(single).collect::<Option<Vec<&AstExpr>>>());
+        match (name.node.as_str(), values, places(receiver)) {
+            ("format", Some(values), Some(places)) => {
+                return values.into_iter().for_each(|value| self.shown(value, places));
+            }
+            ("replace", Some(values), _) if values.iter().all(|value| is_bounded(value)) => return,
+            _ => {}
+        }
         let (receiver, dot, call) = self.regions.of_attribute(receiver.span, name.span);
         match (args, call) {
             (Some([Spanned { node: Argument::Positional(key), .. }, ..]), _) if KEYED.contains(&name.node.as_str()) => {
@@ -210,6 +222,22 @@ fn has_call(expr: &AstExpr) -> bool {
     found
 }
 
+/// How many places a text that is written out may have for `format`.
+fn places(expr: &AstExpr) -> Option<usize> {
+    match &expr.node {
+        Expr::Literal(AstLiteral::String(text)) => Some(text.node.matches('{').count()),
+        _ => None,
+    }
+}
+
+/// An argument that is one value.
+fn single(arg: &AstArgument) -> Option<&AstExpr> {
+    match &arg.node {
+        Argument::Positional(value) | Argument::Named(_, value) => Some(value),
+        Argument::Args(_) | Argument::KwArgs(_) => None,
+    }
+}
+
 fn is_number(expr: &AstExpr) -> bool {
     match &expr.node {
         Expr::Literal(literal) => matches!(literal, AstLiteral::Int(_) | AstLiteral::Float(_)),
@@ -221,7 +249,7 @@ fn is_number(expr: &AstExpr) -> bool {
 /// Whether a value is written out, so that it bounds what it is compared with.
 fn is_bounded(expr: &AstExpr) -> bool {
     match &expr.node {
-        Expr::Literal(_) | Expr::FString(_) => true,
+        Expr::Literal(_) => true,
         Expr::Identifier(name) => matches!(name.node.ident.as_str(), "None" | "True" | "False"),
         Expr::Minus(number) | Expr::Plus(number) => is_number(number),
         Expr::Tuple(parts) | Expr::List(parts) => parts.iter().all(is_bounded),

@@ -1,6 +1,7 @@
 //! Paths that a pattern stands for. A walk of our own, so that no folder is read outside of where scripts may read, links
 //! are not followed in circles, and a stop of the run ends it.
 
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -67,8 +68,8 @@ impl Walk<'_> {
             Part::Name(name) => self.found_at(join(folder, name), rest),
             Part::Pattern(pattern) => {
                 for (name, _) in self.entries(folder)? {
-                    if pattern.matches_with(&name, OPTIONS) {
-                        self.found_at(join(folder, &name), rest)?;
+                    if pattern.matches_with(&name.to_string_lossy(), OPTIONS) {
+                        self.found_at(self.inside(folder, &name)?, rest)?;
                     }
                 }
                 Ok(())
@@ -77,7 +78,7 @@ impl Walk<'_> {
                 self.below(folder, rest)?;
                 for (name, is_folder) in self.entries(folder)? {
                     if is_folder {
-                        let path = join(folder, &name);
+                        let path = self.inside(folder, &name)?;
                         self.below(&path, parts)?;
                         self.found.extend(rest.is_empty().then_some(path));
                     }
@@ -100,7 +101,7 @@ impl Walk<'_> {
     }
 
     /// Names in a folder, and whether they are folders themselves; links are none.
-    fn entries(&self, folder: &str) -> starlark::Result<Vec<(String, bool)>> {
+    fn entries(&self, folder: &str) -> starlark::Result<Vec<(OsString, bool)>> {
         // A folder that cannot be read would silently miss in the result.
         let failed =
             |error: std::io::Error| failure(self.function, format_args!("{}: {folder}: {error}", self.pattern));
@@ -111,9 +112,15 @@ impl Walk<'_> {
             stop(self.surroundings)?;
             let entry = entry.map_err(failed)?;
             let is_folder = entry.file_type().map_err(failed)?.is_dir();
-            entries.extend(entry.file_name().into_string().ok().map(|name| (name, is_folder)));
+            entries.push((entry.file_name(), is_folder));
         }
         Ok(entries)
+    }
+
+    /// The path of an entry. One that scripts cannot write would silently miss in the result.
+    fn inside(&self, folder: &str, name: &OsStr) -> starlark::Result<String> {
+        let wrong = || failure(self.function, format_args!("{}: a name in {folder} is not UTF-8", self.pattern));
+        name.to_str().map(|name| join(folder, name)).ok_or_else(wrong)
     }
 
     fn real(&self, path: &str) -> PathBuf {
