@@ -16,7 +16,7 @@ pub(super) const METHOD: &str = "__method__";
 pub(super) const RECEIVER: &str = "__receiver__";
 
 /// Methods that are called through us. Those of [`KEYED`] only where their argument is not looked at in its place.
-pub(super) const METHODS: [&str; 29] = [
+pub(super) const METHODS: [&str; 43] = [
     "join",
     "replace",
     "format",
@@ -46,10 +46,46 @@ pub(super) const METHODS: [&str; 29] = [
     "discard",
     "remove",
     "index",
+    "startswith",
+    "endswith",
+    "count",
+    "find",
+    "rfind",
+    "rindex",
+    "strip",
+    "lstrip",
+    "rstrip",
+    "removeprefix",
+    "removesuffix",
+    "partition",
+    "rpartition",
+    "insert",
 ];
 
-/// Methods that hash their first argument, or compare it.
-pub(super) const KEYED: [&str; 7] = ["get", "pop", "setdefault", "add", "discard", "remove", "index"];
+/// Methods that hash their first argument, compare it, or show it in an error.
+pub(super) const KEYED: [&str; 21] = [
+    "get",
+    "pop",
+    "setdefault",
+    "add",
+    "discard",
+    "remove",
+    "index",
+    "startswith",
+    "endswith",
+    "count",
+    "find",
+    "rfind",
+    "rindex",
+    "strip",
+    "lstrip",
+    "rstrip",
+    "removeprefix",
+    "removesuffix",
+    "partition",
+    "rpartition",
+    "insert",
+];
 
 /// Adds the function.
 pub(super) fn register(builder: &mut GlobalsBuilder) {
@@ -80,8 +116,16 @@ fn check<'v>(
     kwargs: &SmallMap<String, Value<'v>>,
     eval: &Evaluator<'v, '_, '_>,
 ) -> starlark::Result<()> {
+    // What these gather is neither hashed nor shown, and may be large.
     match (receiver.unpack_str(), name, args) {
-        (Some(separator), "join", [all, ..]) => joined(separator, *all, eval),
+        (Some(separator), "join", [all]) => return joined(separator, *all, eval),
+        (None, "extend", [all]) => return iterated(*all, eval),
+        _ => {}
+    }
+    // Also what is of a wrong type: the error shows it.
+    args.iter().chain(kwargs.values()).try_for_each(|value| bounded(*value, eval.heap()))?;
+    match (receiver.unpack_str(), name, args) {
+        (_, name, _) if KEYED.contains(&name) => Ok(()),
         (Some(text), "replace", [old, new, ..]) => match (old.unpack_str(), new.unpack_str()) {
             (Some(old), Some(new)) => replaced(text, old, new, eval),
             _ => Ok(()),
@@ -97,20 +141,17 @@ fn check<'v>(
         (Some(text), "split" | "rsplit", _) => listed(text.split_whitespace().count(), eval),
         (Some(text), "splitlines", _) => listed(text.matches(['\n', '\r']).count(), eval),
         (Some(text), ..) => listed(text.len(), eval),
-        (None, name, args) => args.iter().chain(kwargs.values()).try_for_each(|value| {
-            if !KEYED.contains(&name) {
-                iterated(*value, eval)?;
-            }
-            bounded(*value, eval.heap())
-        }),
+        (None, ..) => args.iter().try_for_each(|value| iterated(*value, eval)),
     }
 }
 
 fn joined<'v>(separator: &str, all: Value<'v>, eval: &Evaluator<'v, '_, '_>) -> starlark::Result<()> {
     let mut bytes = separator.len().saturating_mul(length(all));
     if let Some(items) = elements(all, eval.heap()).filter(|_| all.get_type() != "range") {
-        let texts = items.iter().filter_map(|item| item.unpack_str()).map(str::len);
-        bytes = texts.fold(bytes, usize::saturating_add);
+        for item in items {
+            bounded(item, eval.heap())?;
+            bytes = bytes.saturating_add(item.unpack_str().map_or(0, str::len));
+        }
     }
     room(eval, bytes)
 }
