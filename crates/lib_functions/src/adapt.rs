@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::bounds::{MAX_DIGITS, RESERVED};
 use crate::nesting::too_deep;
 use crate::scanner::{Scanner, Token, TokenKind, width};
 use crate::source::{FOREVER, Fault, Piece};
@@ -23,11 +24,12 @@ pub(crate) struct Adapted {
 pub(crate) fn adapt(text: &str) -> Adapted {
     let start = if text.starts_with(BOM) { BOM.len() } else { 0 };
     let tokens = Scanner::new(text, start).tokens();
-    let fault = too_deep(text, &tokens).map(|at| Fault {
+    let too_deep = too_deep(text, &tokens).map(|at| Fault {
         at,
         message: "the code nests too deep",
         help: "give parts of it names, or move them into functions",
     });
+    let fault = too_deep.or_else(|| tokens.iter().find_map(|token| refused(text, token)));
     let unclosed = unclosed(text, &tokens);
     let out = Adapted { text: String::with_capacity(text.len() + 64), pieces: Vec::new(), fault, unclosed };
     let mut adapter = Adapter { text, tokens: &tokens, out };
@@ -35,6 +37,16 @@ pub(crate) fn adapt(text: &str) -> Adapted {
         adapter.run();
     }
     adapter.out
+}
+
+/// A word that no file may hold.
+fn refused(text: &str, token: &Token) -> Option<Fault> {
+    let word = Some(&text[token.start..token.end]).filter(|_| token.kind == TokenKind::Word)?;
+    if RESERVED.contains(&word) {
+        return Some(Fault { at: token.start, message: "the name is reserved", help: "use another name" });
+    }
+    let is_long = word.len() > MAX_DIGITS && word.starts_with(|c: char| c.is_ascii_digit());
+    is_long.then_some(Fault { at: token.start, message: "the integer has too many digits", help: "keep data in files" })
 }
 
 fn unclosed(text: &str, tokens: &[Token]) -> Option<usize> {

@@ -7,6 +7,7 @@ use starlark::values::dict::DictRef;
 use starlark::values::float::StarlarkFloat;
 use starlark::values::{Heap, UnpackValue, Value, ValueLike};
 
+use crate::bounds::weigh;
 use crate::builtins::duration::Duration;
 use crate::builtins::json;
 use crate::builtins::time::Time;
@@ -148,7 +149,10 @@ impl<'v> Row<'v> {
             return Err("is an empty dict".into());
         }
         match dict.keys().find(|key| key.unpack_str().is_none()) {
-            Some(key) => Err(format!("has the key {}, which is no string", key.to_repr())),
+            Some(key) => match weigh(key, heap) {
+                Ok(_) => Err(format!("has the key {}, which is no string", key.to_repr())),
+                Err(_) => Err(format!("has a key of type {}, which is no string", key.get_type())),
+            },
             None => Ok(Self { value, heap }),
         }
     }

@@ -68,7 +68,7 @@ pub(crate) fn explain_top_level(
 fn place(lib: &Lib, error: &starlark::Error) -> Option<Box<Place>> {
     let span = error.span()?;
     let source = lib.program.source(span.file.filename())?;
-    Some(Box::new(source.place_of(span.span)))
+    Some(Box::new(source.executed_place_of(span.span)))
 }
 
 /// `name` is what failed, as it begins the message.

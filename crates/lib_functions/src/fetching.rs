@@ -5,6 +5,7 @@ use starlark::values::dict::DictRef;
 use starlark::values::list::ListRef;
 use starlark::values::{Heap, Value};
 
+use crate::bounds::weigh;
 use crate::cell::Row;
 use crate::explain::CallError;
 use crate::host_value::HostValue;
@@ -184,13 +185,18 @@ fn take_page<'v, E>(
     let next = next.transpose().map_err(|error| wrong(format!("'next' cannot be a cursor: {error}")))?;
     let next = next.filter(|next| !matches!(next, HostValue::None) && *next != HostValue::Text(String::new()));
     let known = ["rows", "next", "empty_result"];
-    let unknown = dict.keys().map(Value::to_str).filter(|key| !known.contains(&key.as_str()));
+    let unknown = dict.keys().map(|key| shown(key, heap)).filter(|key| !known.contains(&key.as_str()));
     Ok(Page {
         rows: count,
         next,
-        empty_result: dict.get_str("empty_result").filter(|value| !value.is_none()).map(Value::to_str),
+        empty_result: dict.get_str("empty_result").filter(|value| !value.is_none()).map(|value| shown(value, heap)),
         unknown_keys: unknown.collect(),
     })
+}
+
+/// A value as text; its type, if it is too large to be shown.
+fn shown<'v>(value: Value<'v>, heap: Heap<'v>) -> String {
+    weigh(value, heap).map_or_else(|_| value.get_type().to_owned(), |_| value.to_str())
 }
 
 impl HostValue {

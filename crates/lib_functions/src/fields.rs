@@ -135,10 +135,12 @@ impl Fields {
     /// A duration like `5s`.
     pub(crate) fn duration(&mut self, name: &'static str) -> Result<Option<Duration>, Problem> {
         let Some((text, span)) = self.text(name)? else { return Ok(None) };
-        match parse_duration(&text).filter(|duration| !duration.is_zero() && *duration <= LONGEST) {
-            Some(duration) => Ok(Some(duration)),
-            None => Err(self.problem(name, "must be a duration like \"5s\" or \"1m30s\", more than 0", span)),
-        }
+        let duration = parse_duration(&text).filter(|duration| !duration.is_zero() && *duration <= LONGEST);
+        duration.map(Some).ok_or_else(|| {
+            let most = LONGEST.as_secs() / 3600;
+            let message = format!("must be a duration like \"5s\" or \"1m30s\", more than 0, at most {most}h");
+            self.problem(name, &message, span)
+        })
     }
 
     /// A list of strings.

@@ -18,7 +18,7 @@ use crate::builtins::time::Time;
 pub const MAX_DEPTH: usize = 512;
 /// Most values that are taken over at once. A list that holds another one many times, several levels deep, is small on
 /// the heap and without bound when written out.
-const MAX_VALUES: usize = 1 << 25;
+pub(crate) const MAX_VALUES: usize = 1 << 25;
 
 /// A value of a script, away from its heap.
 #[derive(Debug, Clone, PartialEq)]

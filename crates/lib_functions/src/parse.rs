@@ -47,6 +47,11 @@ pub(crate) fn parse(source: &Source) -> Result<AstModule, LibError> {
     })
 }
 
+/// Parses what is executed of a file that was read.
+pub(crate) fn parse_executed(source: &Source) -> starlark::Result<AstModule> {
+    AstModule::parse(&source.path.display().to_string(), source.executed().to_owned(), &DIALECT)
+}
+
 /// The parser's message in words that do not speak of parsers and dialects, and know `while`.
 fn understandable(message: &str) -> String {
     let message = message.strip_prefix("Parse error: ").unwrap_or(message);
@@ -91,6 +96,11 @@ impl Source {
     /// The place of a span of the syntax tree.
     pub(crate) fn place_of(&self, span: Span) -> Place {
         self.place(span.begin().get() as usize, span.end().get() as usize)
+    }
+
+    /// The place of a span of the tree that is executed.
+    pub(crate) fn executed_place_of(&self, span: Span) -> Place {
+        self.executed_place(span.begin().get() as usize, span.end().get() as usize)
     }
 
     /// The bracket that is not closed, if the parser found nothing wrong before the end of the file.

@@ -11,6 +11,7 @@ use starlark_syntax::syntax::ast::{AstString, Load};
 use types::Place;
 
 use crate::LibError;
+use crate::bounds::rewrite;
 use crate::literal::Problem;
 use crate::parse::parse;
 use crate::signature::Signature;
@@ -86,6 +87,8 @@ impl Reading<'_> {
         let source = read_source(self.root, path, loaded_at)?;
         let module = parse(&source)?;
         let mut top = TopLevel::read(&module).map_err(|problem| source.error(&problem))?;
+        let executed = rewrite(&source.adapted, &module).map_err(|problem| source.error(&problem))?;
+        let source = source.executed_as(executed);
         let own: Vec<String> = top.names.keys().cloned().collect();
         self.open.push(path.to_owned());
         let mut loads = BTreeMap::new();

@@ -10,11 +10,12 @@ use starlark::values::structs::AllocStruct;
 use starlark::values::{FrozenHeapName, Heap, Value};
 
 use crate::authorization::Authorization;
+use crate::bounds::{Excess, weigh};
 use crate::builtins::globals;
 use crate::explain::{CallError, explain, explain_top_level};
 use crate::host::Host;
 use crate::host_value::HostValue;
-use crate::parse::parse;
+use crate::parse::parse_executed;
 use crate::surroundings::{NoJson, Surroundings};
 use crate::{Lib, LibError, LibErrorKind, Transport};
 
@@ -188,12 +189,19 @@ fn execute(
     surroundings: &Surroundings,
     host: &Host,
 ) -> Result<FrozenModule, starlark::Error> {
-    let module = parse(source).map_err(starlark::Error::new_other)?;
+    let module = parse_executed(source)?;
     Module::with_temp_heap(|environment| {
         {
             let mut eval = evaluator(&environment, surroundings, host)?;
             eval.set_loader(loaded);
+            // Collecting recurses, like freezing does.
+            eval.disable_gc();
             eval.eval_module(module, globals)?;
+        }
+        for value in environment.names().filter_map(|name| environment.get(&name)) {
+            if weigh(value, environment.heap()).is_err_and(|excess| excess == Excess::Deep) {
+                return Err(Excess::Deep.into());
+            }
         }
         let name = FrozenHeapName::User(Box::new(source.path.display().to_string()));
         environment.freeze_named(name).map_err(starlark::Error::from)

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use types::Place;
 
 use crate::adapt::{Adapted, adapt};
+use crate::bounds::Rewritten;
 
 /// The name that an endless loop runs over; `builtins/forever.rs` defines it.
 pub(crate) const FOREVER: &str = "__forever__";
@@ -20,20 +21,25 @@ pub(crate) struct Source {
     pub text: Arc<str>,
     /// As the parser reads it.
     pub adapted: String,
-    /// Where pieces of the adapted text begin, in it and in the author's; in order.
-    pieces: Vec<Piece>,
+    pieces: Pieces,
+    /// The adapted text as it is executed.
+    executed: Option<Rewritten>,
     /// What the parser cannot say, or only in words that the author does not know.
     pub fault: Option<Fault>,
     /// The last bracket that is never closed, in the author's text.
     pub unclosed: Option<usize>,
 }
 
-/// A piece of the adapted text.
+/// Where the bytes of a text come from that was made of another.
+#[derive(Debug, Clone)]
+pub(crate) struct Pieces(Vec<Piece>);
+
+/// A piece of an adapted text.
 #[derive(Debug, Clone)]
 pub(crate) struct Piece {
     /// Where it begins.
     pub adapted: usize,
-    /// The author's bytes that it stands for.
+    /// The bytes that it stands for.
     pub original: Range<usize>,
     /// Whether it is these bytes; else all of it stands for all of them.
     pub is_copy: bool,
@@ -48,34 +54,63 @@ pub(crate) struct Fault {
     pub help: &'static str,
 }
 
+impl Pieces {
+    /// Takes pieces in their order.
+    pub(crate) fn new(pieces: Vec<Piece>) -> Self {
+        Self(pieces)
+    }
+
+    /// The bytes that a range of the adapted text stands for.
+    fn originals(&self, begin: usize, end: usize) -> Range<usize> {
+        let start = self.original(begin).start;
+        let stop = if end > begin { self.original(end - 1).end } else { start };
+        start..stop.max(start)
+    }
+
+    /// The bytes that one byte stands for.
+    fn original(&self, at: usize) -> Range<usize> {
+        let index = self.0.partition_point(|piece| piece.adapted <= at);
+        let Some(piece) = index.checked_sub(1).and_then(|index| self.0.get(index)) else { return 0..0 };
+        if !piece.is_copy {
+            return piece.original.clone();
+        }
+        let start = (piece.original.start + (at - piece.adapted)).min(piece.original.end);
+        start..(start + 1).min(piece.original.end)
+    }
+}
+
 impl Source {
     pub(crate) fn new(path: &Path, text: Arc<str>) -> Self {
         let Adapted { text: adapted, pieces, fault, unclosed } = adapt(&text);
-        Self { path: path.to_owned(), text, adapted, pieces, fault, unclosed }
+        let pieces = Pieces::new(pieces);
+        Self { path: path.to_owned(), text, adapted, pieces, executed: None, fault, unclosed }
+    }
+
+    /// With the text that is executed instead.
+    pub(crate) fn executed_as(self, executed: Rewritten) -> Self {
+        Self { executed: Some(executed), ..self }
+    }
+
+    /// The text that is executed.
+    pub(crate) fn executed(&self) -> &str {
+        self.executed.as_ref().map_or(&self.adapted, |executed| &executed.text)
     }
 
     /// The place in the author's text of bytes of the adapted one.
     pub(crate) fn place(&self, begin: usize, end: usize) -> Place {
-        let start = self.original(begin).start;
-        let stop = if end > begin { self.original(end - 1).end } else { start };
-        Place::new(&self.path, Arc::clone(&self.text), start..stop.max(start))
+        Place::new(&self.path, Arc::clone(&self.text), self.pieces.originals(begin, end))
+    }
+
+    /// The place in the author's text of bytes of the one that is executed.
+    pub(crate) fn executed_place(&self, begin: usize, end: usize) -> Place {
+        let adapted = self.executed.as_ref().map_or(begin..end, |executed| executed.pieces.originals(begin, end));
+        self.place(adapted.start, adapted.end)
     }
 
     /// The line, from 1, of a byte of the adapted text.
     #[allow(dead_code)]
     pub(crate) fn line(&self, at: usize) -> usize {
         self.place(at, at).line()
-    }
-
-    /// The author's bytes that a byte of the adapted text stands for.
-    fn original(&self, at: usize) -> Range<usize> {
-        let index = self.pieces.partition_point(|piece| piece.adapted <= at);
-        let Some(piece) = index.checked_sub(1).and_then(|index| self.pieces.get(index)) else { return 0..0 };
-        if !piece.is_copy {
-            return piece.original.clone();
-        }
-        let start = (piece.original.start + (at - piece.adapted)).min(piece.original.end);
-        start..(start + 1).min(piece.original.end)
     }
 }
 

@@ -8,7 +8,8 @@ use starlark::environment::GlobalsBuilder;
 use starlark::eval::Evaluator;
 use starlark::values::Value;
 
-use super::file_paths::{existing, located, matching};
+use super::file_paths::{existing, located};
+use super::glob_paths::matching;
 use super::{arguments, failure};
 use crate::explain::Stopped;
 use crate::surroundings::Surroundings;

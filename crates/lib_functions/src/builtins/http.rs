@@ -192,6 +192,9 @@ fn response<'v>(
 ) -> starlark::Result<Value<'v>> {
     let text = String::from_utf8_lossy(&answer.body);
     let parsed = json::parse(&text, heap);
+    if let Some(error) = parsed.as_ref().err().filter(|error| error.is_beyond) {
+        return Err(failure(function, format_args!("the JSON of the answer cannot be read: {error}")));
+    }
     around.no_json.set(parsed.as_ref().err().map(|error| around.host.redact(&error.to_string())));
     let json = parsed.unwrap_or_else(|_| Value::new_none());
     let fields = [

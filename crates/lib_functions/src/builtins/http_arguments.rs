@@ -128,7 +128,9 @@ impl<'v> Keywords<'v> {
     pub(super) fn retry(&mut self) -> starlark::Result<Option<u32>> {
         let Some(value) = self.take("retry") else { return Ok(None) };
         let retry = value.unpack_i32().and_then(|retry| u32::try_from(retry).ok());
-        retry.map(Some).ok_or_else(|| failure(self.function, "`retry` must be a whole number, 0 or more"))
+        retry.map(Some).ok_or_else(|| {
+            failure(self.function, format_args!("`retry` must be a whole number, 0 or more, at most {}", i32::MAX))
+        })
     }
 
     /// `(user, password)`, `(user, password, scheme)`.

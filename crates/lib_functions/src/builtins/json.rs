@@ -20,12 +20,14 @@ fn members(builder: &mut GlobalsBuilder) {
         to_text(x, heap, Style::Sorted).map_err(|error| failure("json.encode", error))
     }
 
-    /// The value of a JSON text; the default, if given, when the text is not JSON.
+    /// The value of a JSON text; the default, if given, when the text is not JSON. What is JSON but beyond a limit is an
+    /// error also then.
     fn decode<'v>(s: Value<'v>, default: Option<Value<'v>>, heap: Heap<'v>) -> starlark::Result<Value<'v>> {
         let text = arguments::text("json.decode", "s", s)?;
         match (parse(text, heap), default) {
-            (Ok(value), _) | (Err(_), Some(value)) => Ok(value),
-            (Err(error), None) => Err(failure("json.decode", error)),
+            (Ok(value), _) => Ok(value),
+            (Err(error), Some(value)) if !error.is_beyond => Ok(value),
+            (Err(error), _) => Err(failure("json.decode", error)),
         }
     }
 
@@ -172,6 +174,9 @@ mod tests {
         ]);
         all_fail(&[
             ("json.decode(1, default=2)", "json.decode: `s` must be str, not int"),
+            ("json.decode('1e400', default=2)", "json.decode: line 1, column 1: the number 1e400 is out of range"),
+            ("json.decode('[' * 900 + ']' * 900, 2)", "nested more than 512 levels deep"),
+            ("json.decode('1' * 400000, 2)", "an integer of 400000 digits is longer than 100000"),
             ("json.decode(None, default=2)", "json.decode: `s` must be str, not NoneType"),
         ]);
     }

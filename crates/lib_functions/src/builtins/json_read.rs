@@ -24,6 +24,8 @@ const CACHED_KEYS: usize = 256;
 pub(crate) struct JsonError {
     pub(crate) position: Position,
     pub(super) message: Cow<'static, str>,
+    /// Whether the text may be JSON, but is more than is read here.
+    pub(crate) is_beyond: bool,
 }
 
 impl fmt::Display for JsonError {
@@ -74,7 +76,7 @@ impl<'t, 'v> Reader<'t, 'v> {
     }
 
     fn problem(&self, message: impl Into<Cow<'static, str>>) -> Problem {
-        Problem { at: self.at, message: message.into() }
+        Problem::new(self.at, message)
     }
 
     fn peek(&self) -> Option<u8> {
@@ -121,7 +123,7 @@ impl<'t, 'v> Reader<'t, 'v> {
 
     fn nested(&mut self, read: fn(&mut Self) -> Read<Value<'v>>) -> Read<Value<'v>> {
         if self.depth == MAX_DEPTH {
-            return Err(self.problem(format!("nested more than {MAX_DEPTH} levels deep")));
+            return Err(Problem::beyond(self.at, format!("nested more than {MAX_DEPTH} levels deep")));
         }
         self.depth += 1;
         self.at += 1;

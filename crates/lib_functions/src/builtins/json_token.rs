@@ -6,9 +6,8 @@ use num_bigint::BigInt;
 
 use super::json_read::JsonError;
 use super::position::Position;
+use crate::bounds::MAX_DIGITS;
 
-/// Most digits of an integer. Reading it takes time by the square of their number.
-pub(super) const MAX_DIGITS: usize = 100_000;
 /// Integers of so many digits fit 64 bits.
 const SMALL_DIGITS: usize = 18;
 
@@ -16,16 +15,22 @@ const SMALL_DIGITS: usize = 18;
 pub(super) struct Problem {
     pub(super) at: usize,
     pub(super) message: Cow<'static, str>,
+    /// Whether it is no fault of the text, but more than is read here.
+    pub(super) is_beyond: bool,
 }
 
 impl Problem {
-    fn new(at: usize, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { at, message: message.into() }
+    pub(super) fn new(at: usize, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { at, message: message.into(), is_beyond: false }
+    }
+
+    pub(super) fn beyond(at: usize, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { at, message: message.into(), is_beyond: true }
     }
 
     /// The error as the author of the text counts.
     pub(super) fn located(self, text: &str) -> JsonError {
-        JsonError { position: Position::of(text, self.at), message: self.message }
+        JsonError { position: Position::of(text, self.at), message: self.message, is_beyond: self.is_beyond }
     }
 }
 
@@ -125,7 +130,7 @@ pub(super) fn number(text: &str, at: usize) -> Result<(Number, usize), Problem> 
     }
     let literal = &text[at..end];
     let number = if end > whole { float(literal) } else { integer(literal, whole - first) };
-    number.map(|number| (number, end)).map_err(|message| Problem::new(at, message))
+    number.map(|number| (number, end)).map_err(|message| Problem::beyond(at, message))
 }
 
 /// Where the digits end of which at least one must be at `at`.
@@ -137,7 +142,7 @@ fn digits(bytes: &[u8], at: usize) -> Result<usize, Problem> {
 fn float(literal: &str) -> Result<Number, String> {
     match literal.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(Number::Float(value)),
-        _ => Err(format!("the number {literal:.40} is out of range")),
+        _ => Err(format!("the number {literal:.40} is out of range: floats end at {:e}", f64::MAX)),
     }
 }
 

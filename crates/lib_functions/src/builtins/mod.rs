@@ -8,6 +8,7 @@ mod csv_quotes;
 pub(crate) mod duration;
 mod file_paths;
 mod files;
+mod glob_paths;
 mod go_format;
 mod go_layout;
 mod go_parse;
@@ -44,6 +45,7 @@ use starlark::eval::Evaluator;
 use starlark::syntax::{AstModule, Dialect};
 use starlark::values::OwnedFrozenValue;
 
+use crate::bounds;
 use crate::source::FOREVER;
 
 /// Adds the modules and functions that need nothing but their arguments, the clock and random numbers.
@@ -64,6 +66,7 @@ pub(crate) fn globals() -> starlark::Result<Globals> {
     script::register(&mut builder);
     files::register(&mut builder);
     http::register(&mut builder);
+    bounds::register(&mut builder);
     builder.set(FOREVER, forever()?);
     Ok(builder.build())
 }

@@ -11,6 +11,7 @@ use starlark::values::{Heap, Value};
 
 use super::http_arguments::{self, SECONDS_MAX};
 use super::{arguments, failure};
+use crate::bounds::weigh;
 use crate::explain::{Abort, Stopped};
 use crate::host_value::{HostValue, elements};
 use crate::surroundings::Surroundings;
@@ -33,8 +34,9 @@ fn functions(builder: &mut GlobalsBuilder) {
     fn fail<'v>(
         #[starlark(args)] args: UnpackTuple<Value<'v>>,
         #[starlark(require = named, default = " ")] sep: &str,
+        eval: &mut Evaluator<'v, '_, '_>,
     ) -> starlark::Result<NoneType> {
-        let message = joined(&args, sep);
+        let message = joined(&args, sep, eval.heap())?;
         Err(starlark::Error::new_kind(starlark::ErrorKind::Fail(Message(message).into())))
     }
 
@@ -54,7 +56,7 @@ fn functions(builder: &mut GlobalsBuilder) {
         #[starlark(require = named, default = " ")] sep: &str,
         eval: &mut Evaluator<'v, '_, '_>,
     ) -> starlark::Result<NoneType> {
-        Surroundings::of(eval)?.host.print(&joined(&args, sep));
+        Surroundings::of(eval)?.host.print(&joined(&args, sep, eval.heap())?);
         Ok(NoneType)
     }
 
@@ -120,9 +122,10 @@ fn environment(builder: &mut GlobalsBuilder) {
 #[error("{0}")]
 struct Message(String);
 
-fn joined(args: &UnpackTuple<Value<'_>>, sep: &str) -> String {
-    let texts: Vec<String> = args.items.iter().map(|value| value.to_str()).collect();
-    texts.join(sep)
+fn joined<'v>(args: &UnpackTuple<Value<'v>>, sep: &str, heap: Heap<'v>) -> starlark::Result<String> {
+    let shown = |value: &Value<'v>| weigh(*value, heap).map(|_| value.to_str());
+    let texts: Vec<String> = args.items.iter().map(shown).collect::<Result<_, _>>()?;
+    Ok(texts.join(sep))
 }
 
 fn on_heap<'v>(value: &HostValue, heap: Heap<'v>) -> starlark::Result<Value<'v>> {

@@ -3,7 +3,7 @@
 use num_bigint::BigInt;
 use saphyr_parser::{ScalarStyle, Tag};
 
-use super::json_token::MAX_DIGITS;
+use crate::bounds::MAX_DIGITS;
 use crate::host_value::HostValue;
 
 /// The value of a scalar.

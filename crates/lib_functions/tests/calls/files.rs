@@ -109,6 +109,8 @@ fn what_lies_outside_is_refused_unless_it_is_allowed() {
         "read_text(\"/etc/none/none\")",
         "glob(\"../*\")",
         "glob(\"/*\")",
+        "glob(\"/**\")",
+        "glob(\"/**/*.csv\")",
     ] {
         let refused = shown(expression, true).unwrap_err();
         assert!(refused.contains("outside of the project"), "{expression}: {refused}");

@@ -4,6 +4,7 @@
 mod auth_tuple;
 mod authorization;
 mod bodies;
+mod bounds;
 mod calls;
 mod environment;
 mod errors;

@@ -75,6 +75,11 @@ impl Scene {
         self
     }
 
+    /// What a call may use up.
+    pub fn limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
     /// The run is stopped this time after the first line was printed.
     pub fn stopped_after(mut self, time: Duration) -> Self {
         self.stopped_after = Some(time);
