@@ -53,13 +53,15 @@ fn survive(kind: BackendKind, workers: usize, kills: usize) {
     };
     let mut running: Vec<Child> = (0..workers).map(|_| next()).collect();
     for _ in 0..kills {
+        // However slow the machine is, something happens between two kills.
+        assert!(place.wait_for_more(1, || false), "nothing arrives");
         std::thread::sleep(Duration::from_millis(u64::try_from(random.below(LIFE_MS)).unwrap()));
         let victim = random.below(workers);
         running[victim].kill().unwrap();
         running[victim].wait().unwrap();
         running[victim] = next();
     }
-    std::thread::sleep(Duration::from_millis(500));
+    assert!(place.wait_for_more(1, || false), "nothing arrives");
     place.stop();
     for worker in running {
         let output = worker.wait_with_output().unwrap();
