@@ -1,0 +1,174 @@
+//! The events of one claim: their rows are read at once, and dealt to lanes.
+
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use engine::Value;
+use lib_functions::{BatchMode, Direction, LibError, PushApi, Running, with_lib};
+use state::{Claim, Event, Job, Outcome, OutcomeStatus, StateError};
+
+use crate::batch::Queued;
+use crate::change::Change;
+use crate::delivery::{Delivery, DeliveryError, Images};
+use crate::fold::fold;
+use crate::lane::{Lane, LaneEnd};
+use crate::report::Tally;
+
+/// How often outcomes are applied while a chunk is delivered (chapter 04 §6.4).
+const APPLY: Duration = Duration::from_secs(5);
+
+/// How a chunk ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ChunkEnd {
+    /// All of it was tried, or the run is to end.
+    Done,
+    /// The sink answers no call: the rest would fail too.
+    SinkIsDown,
+    /// The sink works on a job that was not waited for to the end: the claim stays.
+    JobGoesOn,
+    /// Another worker has the claim now.
+    Lost,
+}
+
+/// The events of one claim.
+pub(crate) struct Chunk<'a> {
+    pub delivery: &'a Delivery<'a>,
+    pub claim: &'a Claim,
+    pub tally: &'a Mutex<Tally>,
+    /// The number of the last batch.
+    pub batches: &'a AtomicU64,
+}
+
+impl<'a> Chunk<'a> {
+    /// Delivers it.
+    pub fn deliver<I: Images>(&self, images: &mut I) -> Result<ChunkEnd, DeliveryError<I::Error>> {
+        let (mut changes, mut settled) = self.changes(&self.claim.events, images)?;
+        let api = self.api();
+        if api.is_net {
+            let folded = fold(changes, self.delivery.sink.keys_are_unique);
+            changes = folded.changes;
+            settled.extend(folded.settled);
+        }
+        if !settled.is_empty() && self.settle(&settled)? {
+            return Ok(ChunkEnd::Lost);
+        }
+        let lanes = deal(changes, usize::try_from(api.max_concurrent).unwrap_or(usize::MAX));
+        let is_contiguous = api.batch_mode == BatchMode::Async;
+        let ends = self.run(lanes, |lane, running, changes| lane.deliver(running, Queued::new(changes, is_contiguous)))?;
+        Ok(worst(&ends))
+    }
+
+    /// Polls jobs that another worker submitted.
+    pub fn resume<I: Images>(&self, jobs: &[Job], images: &mut I) -> Result<ChunkEnd, DeliveryError<I::Error>> {
+        if self.api().batch_mode != BatchMode::Async {
+            // The function was changed: nobody can ask for the job any more, so its rows are sent again.
+            return Ok(ChunkEnd::Done);
+        }
+        let mut ends = Vec::new();
+        for job in jobs {
+            let of_job = |event: &&Event| (job.first_seq..=job.last_seq).contains(&event.seq);
+            let events: Vec<Event> = self.claim.events.iter().filter(of_job).cloned().collect();
+            let (changes, settled) = self.changes(&events, images)?;
+            if !settled.is_empty() && self.settle(&settled)? {
+                return Ok(ChunkEnd::Lost);
+            }
+            ends.extend(self.run(vec![changes], |lane, running, changes| lane.resume(running, job, &changes))?);
+        }
+        Ok(worst(&ends))
+    }
+
+    fn api(&self) -> &'a PushApi {
+        self.delivery.lib.api.push.as_ref().expect("only libs that push are pushed to")
+    }
+
+    /// The events with their rows, and those that need no call: their rows are gone, and a later event says so.
+    fn changes<I: Images>(
+        &self,
+        events: &[Event],
+        images: &mut I,
+    ) -> Result<(Vec<Change>, Vec<i64>), DeliveryError<I::Error>> {
+        let rows: Vec<Option<Vec<Value>>> = images.rows(events).map_err(DeliveryError::Images)?;
+        let (mut changes, mut gone) = (Vec::with_capacity(rows.len()), Vec::new());
+        for (event, row) in events.iter().zip(rows) {
+            match row {
+                Some(row) => changes.push(Change { event: event.clone(), row }),
+                None => gone.push(event.seq),
+            }
+        }
+        Ok((changes, gone))
+    }
+
+    /// Records events as done; whether the claim is lost.
+    fn settle(&self, seqs: &[i64]) -> Result<bool, StateError> {
+        let outcome = |seq: &i64| Outcome { seq: *seq, status: OutcomeStatus::Ok, message: None };
+        let outcomes: Vec<Outcome> = seqs.iter().map(outcome).collect();
+        let recorded = self.delivery.store.lock().record(&self.claim.lease, &outcomes);
+        let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        match recorded {
+            Ok(()) => {
+                tally.report.delivered += seqs.len() as u64;
+                Ok(false)
+            }
+            Err(error @ StateError::LeaseLost { .. }) => {
+                tally.warn(error.to_string());
+                Ok(true)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Runs the lanes side by side, and applies what they record from time to time.
+    fn run<E>(
+        &self,
+        lanes: Vec<Vec<Change>>,
+        work: impl Fn(&mut Lane<'_>, &Running<'_>, Vec<Change>) -> Result<LaneEnd, StateError> + Sync,
+    ) -> Result<Vec<LaneEnd>, DeliveryError<E>> {
+        let Delivery { lib, host, store, .. } = self.delivery;
+        let is_over = AtomicBool::new(false);
+        let (done, ended) = channel::<()>();
+        let ends: Vec<Result<Result<LaneEnd, StateError>, LibError>> = std::thread::scope(|scope| {
+            let start = |changes: Vec<Change>| {
+                let (done, work, is_over) = (done.clone(), &work, &is_over);
+                scope.spawn(move || {
+                    // Dropped at the end: that is how the lane says so.
+                    let _done = done;
+                    let mut lane = Lane::new(self, is_over);
+                    with_lib(lib, host, Direction::Push, |running| work(&mut lane, running, changes))
+                })
+            };
+            let threads: Vec<_> = lanes.into_iter().map(start).collect();
+            drop(done);
+            while ended.recv_timeout(APPLY) == Err(RecvTimeoutError::Timeout) {
+                // What goes wrong here is met again when the claim is given back.
+                let _ = store.lock().apply(&self.claim.lease);
+            }
+            threads.into_iter().map(|thread| thread.join().expect("lanes do not panic")).collect()
+        });
+        let ends = ends.into_iter().map(|end| Ok(end.map_err(DeliveryError::Lib)??));
+        ends.collect()
+    }
+}
+
+/// Deals changes to lanes, all of a row to one.
+fn deal(changes: Vec<Change>, most: usize) -> Vec<Vec<Change>> {
+    let count = most.min(changes.len()).max(1);
+    let mut lanes: Vec<Vec<Change>> = (0..count).map(|_| Vec::new()).collect();
+    for change in changes {
+        let lane = change.event.row_key.unsigned_abs() % count as u64;
+        lanes[usize::try_from(lane).expect("less than their number")].push(change);
+    }
+    lanes.retain(|lane| !lane.is_empty());
+    lanes
+}
+
+fn worst(ends: &[LaneEnd]) -> ChunkEnd {
+    let has = |end: LaneEnd| ends.contains(&end);
+    match () {
+        () if has(LaneEnd::Lost) => ChunkEnd::Lost,
+        () if has(LaneEnd::JobGoesOn) => ChunkEnd::JobGoesOn,
+        () if has(LaneEnd::SinkIsDown) => ChunkEnd::SinkIsDown,
+        () => ChunkEnd::Done,
+    }
+}

@@ -1,0 +1,185 @@
+//! All that is due for a target, chunk by chunk.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use engine::Value;
+use http_client::Stop;
+use lib_functions::{Direction, Host, HostValue, Lib, LibError, with_lib};
+use state::{Claim, ClaimLease, DeliveryReport, Event, Recovery, SharedStore, StateError};
+use types::Kind;
+
+use crate::chunk::{Chunk, ChunkEnd};
+use crate::report::{Report, Tally};
+
+/// Where events go, and as what.
+#[derive(Debug, Clone)]
+pub struct Sink {
+    /// The model's kind.
+    pub kind: Kind,
+    /// The columns that make a row's key; empty if it has none.
+    pub key_columns: Vec<String>,
+    /// Whether a key stands for one row, not for a group of them.
+    pub keys_are_unique: bool,
+    /// The table's columns, in order.
+    pub columns: Vec<String>,
+    /// What the function gets as `columns`.
+    pub columns_argument: HostValue,
+    /// The arguments of `@push`, by name.
+    pub arguments: Vec<(String, HostValue)>,
+}
+
+/// Reads the rows of events: for each its values in the order of the columns; `None` for a row that is gone.
+pub trait Images {
+    /// Why they cannot be read.
+    type Error;
+
+    /// The rows, in the order of the events.
+    fn rows(&mut self, events: &[Event]) -> Result<Vec<Option<Vec<Value>>>, Self::Error>;
+}
+
+/// Why a delivery ended early. What was recorded till then stands.
+#[derive(Debug)]
+pub enum DeliveryError<E> {
+    /// Rows cannot be read.
+    Images(E),
+    /// The state.
+    State(StateError),
+    /// The lib file cannot be executed.
+    Lib(LibError),
+}
+
+impl<E> From<StateError> for DeliveryError<E> {
+    fn from(error: StateError) -> Self {
+        Self::State(error)
+    }
+}
+
+/// The delivery of a target's events.
+pub struct Delivery<'a> {
+    /// The function.
+    pub lib: &'a Lib,
+    /// What it has around it. It is stopped only when a running call shall not end by itself.
+    pub host: &'a Host,
+    /// The queue.
+    pub store: &'a SharedStore,
+    /// The target.
+    pub target: &'a str,
+    /// Its table.
+    pub table_uuid: &'a str,
+    /// The run.
+    pub run_id: &'a str,
+    /// Where events go.
+    pub sink: Sink,
+    /// Whether to begin no new call.
+    pub stop: &'a Stop,
+    /// Most events of a claim.
+    pub chunk: usize,
+}
+
+impl Delivery<'_> {
+    /// Polls the jobs that a dead worker left, then delivers what is due. A claim that it takes is given back, whatever
+    /// happens, unless a job goes on in it.
+    ///
+    /// # Errors
+    /// What keeps the target from being delivered. What fails for single events is in the report.
+    pub fn run<I: Images>(&self, left: Recovery, images: &mut I) -> Result<Report, DeliveryError<I::Error>> {
+        let clock = Instant::now();
+        let tally = Mutex::new(Tally::default());
+        let ended = self.claims(left, images, &tally);
+        let mut tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let told = self.tell(&mut tally, clock);
+        ended?;
+        told?;
+        if self.is_to_finalize(&tally.report) {
+            tally.report.finalize_error = self.finalize(tally.report.delivered).map_err(DeliveryError::Lib)?;
+        }
+        Ok(tally.report)
+    }
+
+    fn claims<I: Images>(
+        &self,
+        left: Recovery,
+        images: &mut I,
+        tally: &Mutex<Tally>,
+    ) -> Result<(), DeliveryError<I::Error>> {
+        let batches = AtomicU64::new(0);
+        for adopted in left.adopted {
+            let chunk = Chunk { delivery: self, claim: &adopted.claim, tally, batches: &batches };
+            self.end(&adopted.claim.lease, chunk.resume(&adopted.jobs, images), tally)?;
+        }
+        while !self.stop.is_requested() {
+            let claim = self.store.lock().claim(self.target, self.run_id, self.chunk)?;
+            let Some(claim) = claim.filter(|claim| !claim.events.is_empty()) else { break };
+            if self.is_all_tried(&claim, tally) {
+                self.store.lock().release(&claim.lease)?;
+                break;
+            }
+            let chunk = Chunk { delivery: self, claim: &claim, tally, batches: &batches };
+            if self.end(&claim.lease, chunk.deliver(images), tally)? == ChunkEnd::SinkIsDown {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether everything that is due failed in this run already: a run does not wait for it.
+    fn is_all_tried(&self, claim: &Claim, tally: &Mutex<Tally>) -> bool {
+        let tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
+        claim.events.iter().all(|event| tally.failed.contains(&event.seq))
+    }
+
+    /// Gives a claim back, unless a job goes on in it. A lost one is the other worker's now.
+    fn end<E>(
+        &self,
+        lease: &ClaimLease,
+        ended: Result<ChunkEnd, DeliveryError<E>>,
+        tally: &Mutex<Tally>,
+    ) -> Result<ChunkEnd, DeliveryError<E>> {
+        if !matches!(ended, Ok(ChunkEnd::JobGoesOn)) {
+            match (self.store.lock().release(lease), &ended) {
+                (Err(error @ StateError::LeaseLost { .. }), Ok(_)) => {
+                    tally.lock().unwrap_or_else(PoisonError::into_inner).warn(error.to_string());
+                }
+                (Err(error), Ok(_)) => return Err(error.into()),
+                // The first error is the one that tells; what stays is recovered.
+                _ => {}
+            }
+        }
+        ended
+    }
+
+    fn tell(&self, tally: &mut Tally, clock: Instant) -> Result<(), StateError> {
+        let mut store = self.store.lock();
+        let counts = store.counts()?.into_iter().find(|counts| counts.target == self.target);
+        let report = &mut tally.report;
+        report.pending = counts.map_or(0, |counts| counts.pending + counts.waiting + counts.in_flight);
+        report.to_retry = tally.failed.len() as u64;
+        if report.delivered + report.rejected + report.to_retry == 0 {
+            return Ok(());
+        }
+        store.log_delivery(&DeliveryReport {
+            run_id: self.run_id,
+            target: self.target,
+            delivered: report.delivered,
+            rejected: report.rejected,
+            to_retry: report.to_retry,
+            first_error: report.first_error.as_deref(),
+            duration: clock.elapsed(),
+        })
+    }
+
+    fn is_to_finalize(&self, report: &Report) -> bool {
+        report.delivered > 0 && !report.has_failures() && report.pending == 0 && !self.stop.is_requested()
+    }
+
+    /// Calls `finalize`, if there is one; why it failed.
+    fn finalize(&self, succeeded: u64) -> Result<Option<String>, LibError> {
+        if !self.lib.functions.contains_key("finalize") {
+            return Ok(None);
+        }
+        let ended = with_lib(self.lib, self.host, Direction::Push, |running| running.finalize(succeeded, 0))?;
+        Ok(ended.err().map(|error| error.to_string()))
+    }
+}

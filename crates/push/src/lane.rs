@@ -1,0 +1,256 @@
+//! One after the other: the batches of a lane.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{MutexGuard, PoisonError};
+
+use lib_functions::{CallError, HostValue, LibErrorKind, PushAnswer, PushApi, PushCall, RowStatus, Running, Statuses};
+use state::{Job, Outcome, OutcomeStatus, StateError};
+
+use crate::backoff::{chance, wait};
+use crate::batch::Queued;
+use crate::change::{Change, hash};
+use crate::chunk::Chunk;
+use crate::job::JobEnd;
+use crate::json::to_json;
+use crate::report::Tally;
+use crate::values::Converter;
+
+/// Calls that fail in a row until the sink counts as down.
+const FAILURES_MAX: u32 = 3;
+
+/// How a lane ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LaneEnd {
+    Done,
+    SinkIsDown,
+    JobGoesOn,
+    Lost,
+}
+
+/// What became of a batch.
+pub(crate) enum BatchEnd {
+    /// The sink answered for each row; these rows failed.
+    Answered { failed: Vec<i64> },
+    /// The call failed, and so did all rows.
+    Failed { failed: Vec<i64> },
+    /// The run is to end, and nobody knows what the sink did.
+    Stopped,
+    /// A job goes on.
+    JobGoesOn,
+    /// Another worker has the claim.
+    Lost,
+}
+
+/// The batches of a lane.
+pub(crate) struct Lane<'a> {
+    pub chunk: &'a Chunk<'a>,
+    /// Whether another lane found that there is no use in going on.
+    is_over: &'a AtomicBool,
+    /// Calls that failed since the last one that did not.
+    failures: u32,
+}
+
+/// A batch as the function gets it.
+pub(crate) struct Batch {
+    pub changes: Vec<Change>,
+    pub rows: Vec<HostValue>,
+    pub keys: Vec<String>,
+}
+
+impl<'a> Lane<'a> {
+    pub fn new(chunk: &'a Chunk<'a>, is_over: &'a AtomicBool) -> Self {
+        Self { chunk, is_over, failures: 0 }
+    }
+
+    /// Sends all batches, until there is no use in it.
+    pub fn deliver(&mut self, running: &Running<'_>, mut queued: Queued) -> Result<LaneEnd, StateError> {
+        let size = usize::try_from(self.api().batch_size).unwrap_or(usize::MAX);
+        loop {
+            if self.is_over.load(Ordering::Relaxed) || self.chunk.delivery.stop.is_requested() {
+                return Ok(LaneEnd::Done);
+            }
+            let changes = queued.next(size);
+            if changes.is_empty() {
+                return Ok(LaneEnd::Done);
+            }
+            let number = self.chunk.batches.fetch_add(1, Ordering::Relaxed) + 1;
+            let batch = self.prepared(changes, number);
+            let failed = match self.send(running, &batch, number)? {
+                BatchEnd::Answered { failed } => {
+                    self.failures = 0;
+                    failed
+                }
+                BatchEnd::Failed { failed } => {
+                    self.failures += 1;
+                    failed
+                }
+                BatchEnd::Stopped => return Ok(LaneEnd::Done),
+                BatchEnd::JobGoesOn => return Ok(LaneEnd::JobGoesOn),
+                BatchEnd::Lost => {
+                    self.is_over.store(true, Ordering::Relaxed);
+                    return Ok(LaneEnd::Lost);
+                }
+            };
+            failed.into_iter().for_each(|row_key| queued.hold(row_key));
+            if self.failures == FAILURES_MAX {
+                self.is_over.store(true, Ordering::Relaxed);
+                return Ok(LaneEnd::SinkIsDown);
+            }
+        }
+    }
+
+    /// Waits for a job that another worker submitted.
+    pub fn resume(&mut self, running: &Running<'_>, job: &Job, changes: &[Change]) -> Result<LaneEnd, StateError> {
+        let batch = self.prepared(changes.to_vec(), 0);
+        match self.wait_for(running, job, &batch)? {
+            JobEnd::Ended => Ok(LaneEnd::Done),
+            JobEnd::GoesOn => Ok(LaneEnd::JobGoesOn),
+            JobEnd::Lost => Ok(LaneEnd::Lost),
+        }
+    }
+
+    pub fn api(&self) -> &'a PushApi {
+        self.chunk.api()
+    }
+
+    pub fn tally(&self) -> MutexGuard<'a, Tally> {
+        self.chunk.tally.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes rows of changes.
+    fn prepared(&self, changes: Vec<Change>, number: u64) -> Batch {
+        let delivery = self.chunk.delivery;
+        let mut converter = Converter::default();
+        let mut row = |change: &Change| {
+            let text = |text: &str| HostValue::Text(text.to_owned());
+            let values = change.row.iter().map(|value| converter.value(value.clone()));
+            let columns = delivery.sink.columns.iter().map(|name| text(name)).zip(values);
+            let about = [
+                ("__ondatra_rowid", HostValue::Int(change.event.rowid.into())),
+                ("__ondatra_change_type", text(change.event.change_type.as_str())),
+                ("__ondatra_event_id", text(&change.id(delivery.target, delivery.table_uuid))),
+            ];
+            HostValue::Dict(columns.chain(about.map(|(name, value)| (text(name), value))).collect())
+        };
+        let rows: Vec<HostValue> = changes.iter().map(&mut row).collect();
+        if converter.not_finite > 0 {
+            let count = converter.not_finite;
+            self.tally().warn(format!("batch {number}: {count} value(s) are NaN or infinite and are sent as None"));
+        }
+        Batch { rows, keys: changes.iter().map(Change::key).collect(), changes }
+    }
+
+    fn send(&mut self, running: &Running<'_>, batch: &Batch, number: u64) -> Result<BatchEnd, StateError> {
+        let delivery = self.chunk.delivery;
+        let sink = &delivery.sink;
+        let ids: Vec<String> =
+            batch.changes.iter().map(|change| change.id(delivery.target, delivery.table_uuid)).collect();
+        let idempotency_key = hash(ids.iter().map(String::as_str));
+        let answer = running.push_unless(delivery.stop, &PushCall {
+            rows: &batch.rows,
+            keys: &batch.keys,
+            batch_number: number,
+            kind: sink.kind,
+            key_columns: &sink.key_columns,
+            columns: &sink.columns_argument,
+            arguments: &sink.arguments,
+            idempotency_key: Some(&idempotency_key),
+        });
+        match answer {
+            Ok(PushAnswer::Rows(statuses)) => self.answered(batch, statuses),
+            Ok(PushAnswer::All { warnings }) => {
+                let rows = batch.changes.iter().map(|_| RowStatus::Ok).collect();
+                self.answered(batch, Statuses { rows, warnings })
+            }
+            Ok(PushAnswer::Job(reference)) => self.submitted(running, batch, number, &reference),
+            Err(error) if is_stopped(&error) => Ok(BatchEnd::Stopped),
+            Err(error) => self.failed(batch, &error.to_string()),
+        }
+    }
+
+    /// Records what the function said.
+    pub fn answered(&mut self, batch: &Batch, statuses: Statuses) -> Result<BatchEnd, StateError> {
+        statuses.warnings.into_iter().for_each(|text| self.tally().warn(text));
+        self.record(batch, statuses.rows)
+    }
+
+    /// Records that all rows failed, for the same reason.
+    pub fn failed(&mut self, batch: &Batch, message: &str) -> Result<BatchEnd, StateError> {
+        let statuses = batch.changes.iter().map(|_| RowStatus::Error(message.to_owned())).collect();
+        Ok(match self.record(batch, statuses)? {
+            BatchEnd::Answered { failed } => BatchEnd::Failed { failed },
+            end => end,
+        })
+    }
+
+    /// Records what became of each row of a batch.
+    fn record(&mut self, batch: &Batch, statuses: Vec<RowStatus>) -> Result<BatchEnd, StateError> {
+        let mut failed = Vec::new();
+        let mut outcomes = Vec::with_capacity(statuses.len());
+        for ((change, row), status) in batch.changes.iter().zip(&batch.rows).zip(statuses) {
+            let outcome = self.outcome(change, row, status);
+            if let OutcomeStatus::Error(_) = outcome.status {
+                failed.push(change.event.row_key);
+            }
+            outcomes.push(outcome);
+        }
+        match self.chunk.delivery.store.lock().record(&self.chunk.claim.lease, &outcomes) {
+            Ok(()) => {}
+            Err(error @ StateError::LeaseLost { .. }) => {
+                self.tally().warn(error.to_string());
+                return Ok(BatchEnd::Lost);
+            }
+            Err(error) => return Err(error),
+        }
+        self.count(batch, &outcomes);
+        Ok(BatchEnd::Answered { failed })
+    }
+
+    fn outcome(&self, change: &Change, row: &HostValue, status: RowStatus) -> Outcome {
+        let api = self.api();
+        let failures = change.event.attempts.saturating_add(1);
+        let (status, message) = match status {
+            RowStatus::Ok => (OutcomeStatus::Ok, None),
+            RowStatus::Warn(text) => (OutcomeStatus::Warn, Some(text)),
+            RowStatus::Reject(text) => (OutcomeStatus::Reject(to_json(row)), Some(text)),
+            RowStatus::Error(text) if api.max_attempts > 0 && u64::from(failures) >= api.max_attempts => {
+                (OutcomeStatus::Reject(to_json(row)), Some(format!("given up after {failures} attempt(s): {text}")))
+            }
+            RowStatus::Error(text) => {
+                (OutcomeStatus::Error(wait(api.retry_backoff, failures, chance())), Some(text))
+            }
+        };
+        Outcome { seq: change.event.seq, status, message }
+    }
+
+    fn count(&self, batch: &Batch, outcomes: &[Outcome]) {
+        let mut tally = self.tally();
+        for (change, outcome) in batch.changes.iter().zip(outcomes) {
+            let message = outcome.message.as_deref().unwrap_or_default();
+            match outcome.status {
+                OutcomeStatus::Ok | OutcomeStatus::Warn => {
+                    tally.report.delivered += 1;
+                    // It failed before in this run.
+                    tally.failed.remove(&outcome.seq);
+                }
+                OutcomeStatus::Error(_) => {
+                    tally.failed.insert(outcome.seq);
+                }
+                OutcomeStatus::Reject(_) => {
+                    tally.report.rejected += 1;
+                    tally.failed.remove(&outcome.seq);
+                }
+            }
+            match outcome.status {
+                OutcomeStatus::Ok => {}
+                OutcomeStatus::Warn => tally.warn(format!("{}: {message}", change.key())),
+                OutcomeStatus::Error(_) | OutcomeStatus::Reject(_) => tally.failure(message),
+            }
+        }
+    }
+}
+
+/// Whether a call was ended by a stop of the run.
+pub(crate) fn is_stopped(error: &CallError) -> bool {
+    matches!(error, CallError::Failed(error) if error.kind == LibErrorKind::Stopped)
+}

@@ -1,0 +1,75 @@
+//! What a run delivered to a target.
+
+use std::collections::BTreeSet;
+
+/// Most different texts that are kept for the user.
+const WARNINGS: usize = 20;
+
+/// What a run delivered to a target.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Events that the sink took, or that needed no call.
+    pub delivered: u64,
+    /// Events that are dead letters now.
+    pub rejected: u64,
+    /// Events that failed and will be tried again.
+    pub to_retry: u64,
+    /// Events left in the queue, those to be retried included.
+    pub pending: u64,
+    /// Why the first event failed.
+    pub first_error: Option<String>,
+    /// Texts for the user.
+    pub warnings: Vec<String>,
+    /// Texts that are left out of them.
+    pub more_warnings: u64,
+    /// Why `finalize` failed.
+    pub finalize_error: Option<String>,
+}
+
+impl Report {
+    /// Whether any event failed or was rejected.
+    pub fn has_failures(&self) -> bool {
+        self.rejected > 0 || self.to_retry > 0 || self.finalize_error.is_some()
+    }
+}
+
+/// What lanes have to tell, added up.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    pub report: Report,
+    seen: BTreeSet<String>,
+    /// Events that failed in this run, by number.
+    pub failed: BTreeSet<i64>,
+}
+
+impl Tally {
+    /// Keeps a text for the user, each once.
+    pub fn warn(&mut self, text: String) {
+        if self.seen.contains(&text) {
+            return;
+        }
+        if self.seen.len() == WARNINGS {
+            self.report.more_warnings += 1;
+            return;
+        }
+        self.seen.insert(text.clone());
+        self.report.warnings.push(text);
+    }
+
+    /// Keeps why an event failed, if it is the first one.
+    pub fn failure(&mut self, message: &str) {
+        self.report.first_error.get_or_insert_with(|| message.to_owned());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Tally;
+
+    #[test]
+    fn the_same_warning_is_told_once_and_many_are_counted() {
+        let mut tally = Tally::default();
+        (0..30).chain([0, 1]).for_each(|number| tally.warn(format!("warning {number}")));
+        assert_eq!((tally.report.warnings.len(), tally.report.more_warnings), (20, 10));
+    }
+}

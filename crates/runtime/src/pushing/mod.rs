@@ -1,0 +1,9 @@
+//! Models with `@push`: after a model's turn its changes are fed into the queue, and delivered (chapter 04).
+
+mod checks;
+mod feeding;
+mod images;
+mod pushes;
+
+pub(crate) use checks::{PushPlans, check_pushes};
+pub(crate) use pushes::Pushes;
