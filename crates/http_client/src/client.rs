@@ -33,7 +33,11 @@ impl Client {
             attempts += 1;
             let (mut cause, asked) = match plan.attempt(&self.0, stop) {
                 Ok(response) if !is_retried(response.status) => return Ok(response),
-                Ok(response) => judged(&plan, &response),
+                Ok(response) => {
+                    let (cause, asked) = judged(&plan, &response);
+                    pause_others(request, response.status, asked);
+                    (cause, asked)
+                }
                 Err(Failure::Passing(cause)) => (cause, None),
                 Err(Failure::Final(error)) => return Err(error),
             };
@@ -55,4 +59,11 @@ fn judged(plan: &Plan, response: &Response) -> (Cause, Option<Duration>) {
     let body = plan.redactor.body(&response.body);
     let asked = response.header("Retry-After").and_then(|value| retry_after(value, SystemTime::now()));
     (Cause::Status { status: response.status, body, retry_after: None }, asked)
+}
+
+/// What the server asks of one is asked of all, and at once: also while the request waits for its own retry.
+fn pause_others(request: &Request, status: u16, asked: Option<Duration>) {
+    if let (429, Some(others), Some(wait)) = (status, &request.pauses, asked) {
+        others.pause(wait.min(LONGEST_RETRY_AFTER));
+    }
 }

@@ -5,25 +5,41 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Bounds how many requests start in any window of `per` (chapter 03 §3.3 *Transport*, `rate_limit`).
+/// Bounds how many requests start in any window of `per` (chapter 03 §3.3 *Transport*, `rate_limit`), and can be paused.
 ///
 /// It remembers the last starts. A bucket that refills steadily would need less memory, and would let twice the number
 /// pass in some window.
 #[derive(Debug)]
 pub struct RateLimiter {
+    limit: Option<Limit>,
+    starts: Mutex<Starts>,
+}
+
+#[derive(Debug)]
+struct Limit {
     requests: usize,
     window: Duration,
-    starts: Mutex<VecDeque<Instant>>,
+}
+
+/// Pauses and starts under one lock: none that was asked for before a pause begins within it.
+#[derive(Debug, Default)]
+struct Starts {
+    last: VecDeque<Instant>,
+    /// Until when there is a pause.
+    paused: Option<Instant>,
 }
 
 impl RateLimiter {
     /// At most `requests` (at least one) starts in any window of `per`.
     pub fn new(requests: u32, per: Duration) -> Self {
-        Self {
-            requests: usize::try_from(requests.max(1)).unwrap_or(usize::MAX),
-            window: per.saturating_add(margin(per)),
-            starts: Mutex::new(VecDeque::new()),
-        }
+        let requests = usize::try_from(requests.max(1)).unwrap_or(usize::MAX);
+        let limit = Limit { requests, window: per.saturating_add(margin(per)) };
+        Self { limit: Some(limit), starts: Mutex::default() }
+    }
+
+    /// Any number of starts, but none in a pause.
+    pub fn unlimited() -> Self {
+        Self { limit: None, starts: Mutex::default() }
     }
 
     /// Waits until a request may start, and counts it as started.
@@ -37,19 +53,34 @@ impl RateLimiter {
         stop.check()
     }
 
+    /// Nothing starts for this time from now on. A longer pause that has begun stays.
+    pub fn pause(&self, time: Duration) {
+        self.pause_from(Instant::now(), time);
+    }
+
+    fn pause_from(&self, now: Instant, time: Duration) {
+        let mut starts = self.starts.lock().unwrap_or_else(PoisonError::into_inner);
+        starts.paused = starts.paused.max(now.checked_add(time));
+    }
+
     /// Counts a start at `now` and gives nothing, or says how long to wait before asking again.
     fn start(&self, now: Instant) -> Option<Duration> {
         let mut starts = self.starts.lock().unwrap_or_else(PoisonError::into_inner);
-        if starts.len() < self.requests {
-            starts.push_back(now);
+        let pause = starts.paused.map(|end| end.saturating_duration_since(now));
+        if pause.is_some_and(|left| !left.is_zero()) {
+            return pause;
+        }
+        let Limit { requests, window } = self.limit.as_ref()?;
+        if starts.last.len() < *requests {
+            starts.last.push_back(now);
             return None;
         }
-        let age = starts.front().map_or(self.window, |oldest| now.saturating_duration_since(*oldest));
-        if age < self.window {
-            return Some(self.window.saturating_sub(age));
+        let age = starts.last.front().map_or(*window, |oldest| now.saturating_duration_since(*oldest));
+        if age < *window {
+            return Some(window.saturating_sub(age));
         }
-        starts.pop_front();
-        starts.push_back(now);
+        starts.last.pop_front();
+        starts.last.push_back(now);
         None
     }
 }
@@ -99,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_does_not_allow_a_burst_later() {
+    fn a_quiet_time_does_not_allow_a_burst_later() {
         let limiter = RateLimiter::new(2, Duration::from_secs(1));
         let begin = Instant::now();
         assert_eq!(limiter.start(begin), None);
@@ -107,6 +138,39 @@ mod tests {
         assert_eq!(limiter.start(later), None);
         assert_eq!(limiter.start(begin + Duration::from_millis(1100)), None);
         assert!(limiter.start(begin + Duration::from_millis(1200)).is_some());
+    }
+
+    #[test]
+    fn nothing_starts_in_a_pause_and_the_longer_of_two_counts() {
+        let seconds = Duration::from_secs;
+        for limiter in [RateLimiter::unlimited(), RateLimiter::new(9, seconds(1))] {
+            let begin = Instant::now();
+            assert_eq!(limiter.start(begin), None);
+            limiter.pause_from(begin, seconds(5));
+            limiter.pause_from(begin, seconds(3));
+            assert_eq!(limiter.start(begin), Some(seconds(5)));
+            assert_eq!(limiter.start(begin + seconds(4)), Some(seconds(1)));
+            assert_eq!(limiter.start(begin + seconds(5)), None);
+        }
+    }
+
+    #[test]
+    fn a_pause_takes_nothing_off_the_limit() {
+        let limiter = RateLimiter::new(1, Duration::from_secs(1));
+        let begin = Instant::now();
+        limiter.pause_from(begin, Duration::from_secs(2));
+        assert_eq!(limiter.start(begin), Some(Duration::from_secs(2)));
+        assert_eq!(limiter.start(begin + Duration::from_secs(2)), None);
+        assert!(limiter.start(begin + Duration::from_secs(2)).is_some());
+    }
+
+    #[test]
+    fn without_a_limit_nothing_waits_nor_is_remembered() {
+        let limiter = RateLimiter::unlimited();
+        for _ in 0..100 {
+            assert_eq!(limiter.start(Instant::now()), None);
+        }
+        assert!(limiter.starts.lock().unwrap().last.is_empty());
     }
 
     #[test]

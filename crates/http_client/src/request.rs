@@ -73,6 +73,9 @@ pub struct Request {
     pub max_response_bytes: u64,
     /// Every start of a request waits for it: retries, redirects and digest answers, too.
     pub limiter: Option<Arc<RateLimiter>>,
+    /// Paused by every 429 that says for how long (`Retry-After`), for five minutes at most. The request does not wait
+    /// for it: it stands for others.
+    pub pauses: Option<Arc<RateLimiter>>,
     /// Credentials, and who may get them.
     pub secrets: Secrets,
 }
@@ -93,6 +96,7 @@ impl Request {
             tls: None,
             max_response_bytes: 256 * 1024 * 1024,
             limiter: None,
+            pauses: None,
             secrets: Secrets::default(),
         }
     }

@@ -112,7 +112,7 @@ fn callee<'a>(kind: &ErrorKind, message: &str, place: &'a Place) -> Option<&'a s
 }
 
 /// A message for people: without what would steer a terminal, and no longer than can be read.
-fn shortened(message: &str) -> String {
+pub(crate) fn shortened(message: &str) -> String {
     let shown = |c: char| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c };
     match message.char_indices().nth(MESSAGE_CHARS) {
         Some((end, _)) => message[..end].chars().map(shown).chain(['…']).collect(),

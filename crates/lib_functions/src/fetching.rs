@@ -5,13 +5,11 @@ use starlark::values::dict::DictRef;
 use starlark::values::list::ListRef;
 use starlark::values::{Heap, Value};
 
-use crate::bounds::weigh;
+use crate::answers::{shown, type_name};
 use crate::cell::Row;
 use crate::explain::CallError;
 use crate::host_value::HostValue;
 use crate::running::{Argument, Running};
-use crate::wording::none_help;
-use crate::{LibError, LibErrorKind};
 
 /// A page that a function returned; its rows were handed over.
 #[derive(Debug, Clone, PartialEq)]
@@ -123,41 +121,11 @@ impl Running<'_> {
     fn data(&self, function: &str, arguments: &[(&str, Argument<'_>)]) -> Result<HostValue, CallError> {
         self.call(function, arguments, HostValue::from_value)?.map_err(|error| self.wrong(function, &error.to_string()))
     }
-
-    fn wrong(&self, function: &str, what: &str) -> CallError {
-        let lib = self.lib();
-        let help = if what.ends_with("not None") {
-            none_help(self.no_json.get().as_deref())
-        } else {
-            help(function).to_owned()
-        };
-        let place = lib.functions.get(function).map(|signature| Box::new(lib.program.main().place_of(signature.span)));
-        CallError::Failed(LibError {
-            kind: LibErrorKind::Failed,
-            message: self.redacted(&format!("{}.{function}: {what}", lib.name)),
-            help,
-            place,
-        })
-    }
-}
-
-/// What a function has to return.
-fn help(function: &str) -> &'static str {
-    match function {
-        "submit" => "return what check() needs to find the job, as data; None if there is nothing to fetch",
-        "check" => "return None while the job runs, then what fetch_result() needs, as data",
-        _ => "return {\"rows\": [{…}], \"next\": cursor of the next page}",
-    }
 }
 
 enum Taken<E> {
     Wrong(String),
     Row(E),
-}
-
-/// A value's type; a function that returns nothing returns None.
-fn type_name(value: Value<'_>) -> &'static str {
-    if value.is_none() { "None" } else { value.get_type() }
 }
 
 fn take_page<'v, E>(
@@ -192,11 +160,6 @@ fn take_page<'v, E>(
         empty_result: dict.get_str("empty_result").filter(|value| !value.is_none()).map(|value| shown(value, heap)),
         unknown_keys: unknown.collect(),
     })
-}
-
-/// A value as text; its type, if it is too large to be shown.
-fn shown<'v>(value: Value<'v>, heap: Heap<'v>) -> String {
-    weigh(value, heap).map_or_else(|_| value.get_type().to_owned(), |_| value.to_str())
 }
 
 impl HostValue {

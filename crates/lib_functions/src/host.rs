@@ -10,6 +10,8 @@ use project::{Environment, Redactor};
 
 use crate::api::RateLimit;
 use crate::host_value::HostValue;
+use crate::running::Direction;
+use crate::throttle::Throttle;
 
 /// What a call may use up.
 #[derive(Debug, Clone, Copy)]
@@ -74,8 +76,8 @@ struct Inner {
     options: HostOptions,
     /// What `env.set` set.
     overlay: Mutex<BTreeMap<String, String>>,
-    /// One for each lib, whatever model uses it.
-    limiters: Mutex<BTreeMap<String, Arc<RateLimiter>>>,
+    /// One for each lib and direction, whatever model and thread uses it.
+    limiters: Mutex<BTreeMap<(String, Direction), Arc<RateLimiter>>>,
 }
 
 impl Host {
@@ -102,12 +104,15 @@ impl Host {
         self.0.overlay.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), value.to_owned());
     }
 
-    /// The limiter of a lib's requests.
-    pub(crate) fn limiter(&self, lib: &str, limit: Option<RateLimit>) -> Option<Arc<RateLimiter>> {
-        let limit = limit?;
+    /// What bounds a lib in one direction.
+    pub(crate) fn throttle(&self, lib: &str, direction: Direction, limit: Option<RateLimit>) -> Throttle {
+        let limiter = || match limit {
+            Some(limit) => Arc::new(RateLimiter::new(limit.requests, limit.per)),
+            None => Arc::new(RateLimiter::unlimited()),
+        };
         let mut limiters = self.0.limiters.lock().unwrap_or_else(PoisonError::into_inner);
-        let limiter = || Arc::new(RateLimiter::new(limit.requests, limit.per));
-        Some(Arc::clone(limiters.entry(lib.to_owned()).or_insert_with(limiter)))
+        let limiter = Arc::clone(limiters.entry((lib.to_owned(), direction)).or_insert_with(limiter));
+        Throttle { limiter, direction }
     }
 
     /// A text without secrets.

@@ -3,6 +3,7 @@
 //! Boundary: knows no engine, no lake and no state; prints nothing and reads no environment variable.
 
 mod adapt;
+mod answers;
 mod api;
 mod auth;
 mod authorization;
@@ -23,6 +24,8 @@ mod literal;
 mod nesting;
 mod parse;
 mod program;
+mod push_answer;
+mod pushing;
 mod refusal;
 mod registry;
 mod running;
@@ -36,6 +39,7 @@ mod status_check;
 mod surroundings;
 #[doc(hidden)]
 pub mod testing;
+mod throttle;
 mod top_level;
 mod wording;
 
@@ -49,6 +53,8 @@ pub use host::{Host, HostOptions, Limits, Lookup};
 pub use host_value::{HostValue, HostValueError};
 pub use json_write::{MAX_JSON_LENGTH, WriteOther, digits, push_json_string};
 pub use lib_file::{Lib, Remark};
+pub use push_answer::{PollAnswer, PushAnswer, RowStatus, Statuses};
+pub use pushing::PushCall;
 pub use refusal::Refusal;
 pub use registry::{BrokenLib, Registry};
 pub use running::{Argument, Direction, Running, with_lib};

@@ -1,29 +1,29 @@
 //! Executes functions of a lib file: its top level once, then as many calls as are asked for.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use http_client::RateLimiter;
 use starlark::environment::{FrozenModule, Globals, Module};
 use starlark::eval::{Evaluator, FileLoader};
+use starlark::values::list::AllocList;
 use starlark::values::structs::AllocStruct;
 use starlark::values::{FrozenHeapName, Heap, Value};
 
 use crate::authorization::Authorization;
 use crate::bounds::{Excess, weigh};
 use crate::builtins::globals;
-use crate::explain::{CallError, explain, explain_top_level};
+use crate::explain::{CallError, explain, explain_top_level, shortened};
 use crate::host::Host;
 use crate::host_value::HostValue;
 use crate::parse::parse_executed;
 use crate::surroundings::{NoJson, Surroundings};
+use crate::throttle::Throttle;
 use crate::{Lib, LibError, LibErrorKind, Transport};
 
 /// Stack of a thread that runs scripts: enough for the deepest recursion that is allowed.
 const STACK_BYTES: usize = 512 << 20;
 
 /// Which way data goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Direction {
     /// Out of the API.
     Fetch,
@@ -38,7 +38,7 @@ pub struct Running<'a> {
     module: FrozenModule,
     transport: Transport,
     authorization: Authorization,
-    limiter: Option<Arc<RateLimiter>>,
+    pub(crate) throttle: Throttle,
     pub(crate) no_json: NoJson,
 }
 
@@ -46,6 +46,8 @@ pub struct Running<'a> {
 pub enum Argument<'a> {
     /// Data.
     Value(&'a HostValue),
+    /// A list of data.
+    Items(&'a [HostValue]),
     /// The page that is asked for.
     Page {
         /// What the page before gave as `next`.
@@ -108,9 +110,7 @@ impl<'a> Running<'a> {
             Direction::Fetch => lib.api.fetch_transport(),
             Direction::Push => lib.api.push_transport(),
         };
-        // For pushing it bounds the calls of `push`, not the requests in them.
-        let limit = transport.rate_limit.filter(|_| direction == Direction::Fetch);
-        let limiter = host.limiter(&lib.name, limit);
+        let throttle = host.throttle(&lib.name, direction, transport.rate_limit);
         let globals = globals().map_err(|error| broken(lib, host, &error.to_string()))?;
         let no_json = NoJson::default();
         let mut modules: BTreeMap<String, FrozenModule> = BTreeMap::new();
@@ -122,14 +122,14 @@ impl<'a> Running<'a> {
                 .iter()
                 .filter_map(|(text, target)| Some((text.clone(), modules.get(&target.display().to_string())?.clone())));
             let loaded = Loaded(loads.collect());
-            let surroundings = Surroundings::new(lib, host, &transport, &authorization, limiter.as_ref(), &no_json);
+            let surroundings = Surroundings::new(lib, host, &transport, &authorization, &throttle, &no_json);
             let frozen = execute(&module.source, &globals, &loaded, &surroundings, host)
                 .map_err(|error| explain_top_level(lib, host, &surroundings, &path, &error))?;
             modules.insert(path, frozen.clone());
             running = Some(frozen);
         }
         let module = running.ok_or_else(|| broken(lib, host, "it has no module"))?;
-        Ok(Self { lib, host, module, transport, authorization, limiter, no_json })
+        Ok(Self { lib, host, module, transport, authorization, throttle, no_json })
     }
 
     /// Calls a function with the arguments that it declares, and hands its value to `take`.
@@ -139,8 +139,23 @@ impl<'a> Running<'a> {
         arguments: &[(&str, Argument<'_>)],
         take: impl for<'v> FnOnce(Value<'v>, Heap<'v>) -> T,
     ) -> Result<T, CallError> {
-        let Self { lib, host, transport, authorization, limiter, no_json, .. } = self;
-        let surroundings = Surroundings::new(lib, host, transport, authorization, limiter.as_ref(), no_json);
+        self.call_in(&self.surroundings(), function, arguments, take)
+    }
+
+    /// What a call that begins now has around it.
+    pub(crate) fn surroundings(&self) -> Surroundings {
+        let Self { lib, host, transport, authorization, throttle, no_json, .. } = self;
+        Surroundings::new(lib, host, transport, authorization, throttle, no_json)
+    }
+
+    /// Calls a function in surroundings that were made for it.
+    pub(crate) fn call_in<T>(
+        &self,
+        surroundings: &Surroundings,
+        function: &str,
+        arguments: &[(&str, Argument<'_>)],
+        take: impl for<'v> FnOnce(Value<'v>, Heap<'v>) -> T,
+    ) -> Result<T, CallError> {
         let accepted = self.lib.functions.get(function);
         let passed = arguments.iter().filter(|(name, _)| accepted.is_none_or(|signature| signature.accepts(name)));
         let called = Module::with_temp_heap(|module| {
@@ -150,17 +165,21 @@ impl<'a> Running<'a> {
             let named: Vec<(&str, Value<'_>)> = passed
                 .map(|(name, argument)| Ok((*name, argument.value(heap).map_err(starlark::Error::new_other)?)))
                 .collect::<Result<_, starlark::Error>>()?;
-            let mut eval = evaluator(&module, &surroundings, self.host)?;
+            let mut eval = evaluator(&module, surroundings, self.host)?;
             let value = eval.eval_function(callee, &[], &named)?;
             drop(eval);
             Ok(take(value, heap))
         });
-        called.map_err(|error| explain(self.lib, self.host, &surroundings, function, &error))
+        called.map_err(|error| explain(self.lib, self.host, surroundings, function, &error))
     }
 
-    /// A text without secrets.
-    pub(crate) fn redacted(&self, text: &str) -> String {
-        self.host.options().redactor.redact(text)
+    /// A message for people: without secrets, and no longer than can be read.
+    pub(crate) fn told(&self, text: &str) -> String {
+        shortened(&self.host.options().redactor.redact(text))
+    }
+
+    pub(crate) fn host(&self) -> &'a Host {
+        self.host
     }
 
     /// The lib.
@@ -173,12 +192,18 @@ impl Argument<'_> {
     fn value<'v>(&self, heap: Heap<'v>) -> Result<Value<'v>, crate::HostValueError> {
         match self {
             Self::Value(value) => value.to_value(heap),
+            Self::Items(items) => list(items, heap),
             Self::Page { cursor, size } => {
                 let size = HostValue::Int((*size).into()).to_value(heap)?;
                 Ok(heap.alloc(AllocStruct([("cursor", cursor.to_value(heap)?), ("size", size)])))
             }
         }
     }
+}
+
+fn list<'v>(items: &[HostValue], heap: Heap<'v>) -> Result<Value<'v>, crate::HostValueError> {
+    let values: Vec<Value<'v>> = items.iter().map(|item| item.to_value(heap)).collect::<Result<_, _>>()?;
+    Ok(heap.alloc(AllocList(values)))
 }
 
 /// Executes a module's top level, and freezes it: no state survives between calls.

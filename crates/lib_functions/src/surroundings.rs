@@ -3,12 +3,13 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use http_client::{RateLimiter, Stop};
+use http_client::Stop;
 use starlark::any::ProvidesStaticType;
 use starlark::eval::Evaluator;
 
 use crate::authorization::Authorization;
 use crate::host::Host;
+use crate::throttle::Throttle;
 use crate::{Lib, Transport};
 
 /// What a builtin finds in the evaluation that it is called in.
@@ -19,7 +20,9 @@ pub(crate) struct Surroundings {
     pub transport: Transport,
     pub max_response_bytes: u64,
     pub authorization: Authorization,
-    pub limiter: Option<Arc<RateLimiter>>,
+    pub throttle: Throttle,
+    /// A header of each request that writes: its name and value.
+    pub idempotency: Option<(String, String)>,
     /// When the call's time is over.
     pub stop: Stop,
     pub no_json: NoJson,
@@ -45,7 +48,7 @@ impl Surroundings {
         host: &Host,
         transport: &Transport,
         authorization: &Authorization,
-        limiter: Option<&Arc<RateLimiter>>,
+        throttle: &Throttle,
         no_json: &NoJson,
     ) -> Self {
         let (started, time, run) = (Instant::now(), host.options().limits.time, host.stop().clone());
@@ -55,7 +58,8 @@ impl Surroundings {
             transport: transport.clone(),
             max_response_bytes: lib.api.max_response_bytes,
             authorization: authorization.clone(),
-            limiter: limiter.cloned(),
+            throttle: throttle.clone(),
+            idempotency: None,
             stop: Stop::new(move || run.is_requested() || started.elapsed() >= time),
             no_json: no_json.clone(),
         }

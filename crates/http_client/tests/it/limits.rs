@@ -80,3 +80,42 @@ fn a_stop_ends_the_wait_for_a_start() {
     assert!(begin.elapsed() < Duration::from_secs(10));
     server.only();
 }
+
+#[test]
+fn a_429_that_says_how_long_pauses_others_while_its_request_tries_again() {
+    let wait = Duration::from_secs(1);
+    let server = Server::answers(vec![Answer::new(429, &[("Retry-After", "1")], ""), Answer::ok("in")]);
+    let others = Arc::new(RateLimiter::unlimited());
+    let request = Request { pauses: Some(Arc::clone(&others)), retry: 1, ..get(&server.url("/")) };
+    let started = Instant::now();
+    std::thread::scope(|scope| {
+        let sent = scope.spawn(|| send(&request).unwrap());
+        while server.seen().is_empty() {
+            std::thread::yield_now();
+        }
+        std::thread::sleep(Duration::from_millis(200));
+        others.wait(&Stop::never()).unwrap();
+        assert!(started.elapsed() >= wait);
+        assert_eq!(sent.join().unwrap().body, b"in");
+    });
+}
+
+#[test]
+fn a_pause_is_bounded_and_nothing_else_makes_one() {
+    for (answer, paused) in [
+        (Answer::new(429, &[("Retry-After", "86400")], ""), true),
+        (Answer::new(429, &[("Retry-After", "0")], ""), false),
+        (Answer::new(429, &[("Retry-After", "soon")], ""), false),
+        (Answer::new(429, &[], ""), false),
+        (Answer::new(503, &[("Retry-After", "86400")], ""), false),
+        (Answer::new(200, &[("Retry-After", "86400")], ""), false),
+    ] {
+        let server = Server::answers(vec![answer]);
+        let others = Arc::new(RateLimiter::unlimited());
+        let _ = send(&Request { pauses: Some(Arc::clone(&others)), ..get(&server.url("/")) });
+        let begin = Instant::now();
+        let stop = Stop::new(move || begin.elapsed() > Duration::from_millis(50));
+        std::thread::sleep(Duration::from_millis(if paused { 60 } else { 0 }));
+        assert_eq!(others.wait(&stop).is_err(), paused);
+    }
+}

@@ -115,7 +115,8 @@ fn send<'v>(
     let url = absolute(function, surroundings, arguments::text(function, "url", url)?)?;
     let mut request = Request::new(method, url);
     request.query = keywords.pairs("params")?.unwrap_or_default();
-    let (own_headers, own_auth) = (keywords.headers()?, keywords.auth()?);
+    let (mut own_headers, own_auth) = (keywords.headers()?, keywords.auth()?);
+    own_headers.extend(idempotency(surroundings, method, &own_headers));
     request.headers = headers(&transport.headers, &own_headers, own_auth.is_some());
     request.body = match body {
         Some(body) => body,
@@ -125,7 +126,7 @@ fn send<'v>(
     request.retry = keywords.retry()?.or(transport.retry).unwrap_or(request.retry);
     request.backoff = keywords.seconds("backoff", true)?.or(transport.backoff).unwrap_or(request.backoff);
     request.max_response_bytes = surroundings.max_response_bytes;
-    request.limiter.clone_from(&surroundings.limiter);
+    surroundings.throttle.bind(&mut request);
     match own_auth {
         None => {
             let secrets = surroundings.authorization.secrets(&surroundings.host);
@@ -168,6 +169,15 @@ fn headers(api: &[(String, String)], call: &[CallHeader], is_authorized: bool) -
     all.extend(is_dropped(call, USER_AGENT).then(|| (USER_AGENT.to_owned(), String::new())));
     all.extend(call.iter().filter_map(|(name, value)| Some((name.clone(), value.clone()?))));
     all
+}
+
+/// The header by which a service knows a batch that comes again, for requests that write, unless the call itself has one
+/// of this name.
+fn idempotency(surroundings: &Surroundings, method: Method, call: &[CallHeader]) -> Option<CallHeader> {
+    let (name, key) = surroundings.idempotency.as_ref()?;
+    let writes = matches!(method, Method::Post | Method::Put | Method::Patch);
+    let is_own = call.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
+    (writes && !is_own).then(|| (name.clone(), Some(key.clone())))
 }
 
 /// Whether a call wants to send no header of this name.

@@ -149,6 +149,11 @@ impl Stage {
         with_lib(self.lib("x"), &self.host, Direction::Fetch, work)
     }
 
+    /// The same, to push.
+    pub fn pushing<R: Send>(&self, work: impl FnOnce(&mut Running<'_>) -> R + Send) -> Result<R, LibError> {
+        with_lib(self.lib("x"), &self.host, Direction::Push, work)
+    }
+
     pub fn lines(&self) -> Vec<String> {
         self.lines.lock().unwrap().clone()
     }
