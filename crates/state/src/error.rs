@@ -113,6 +113,14 @@ pub enum StateError {
         /// Their names.
         workers: Vec<String>,
     },
+    /// Events of a target are being delivered.
+    #[error("events of {target} are being delivered by {}; nothing was changed", workers.join(", "))]
+    InFlight {
+        /// The target.
+        target: String,
+        /// Who delivers them.
+        workers: Vec<String>,
+    },
     /// A command cannot do this with this state.
     #[error("{message}")]
     Refused {
@@ -179,7 +187,7 @@ impl Diagnose for StateError {
             Self::LeaseLost { .. } => Code::StateLeaseLost,
             Self::NotEmpty { .. } => Code::StateNotEmpty,
             Self::Verify { .. } => Code::StateVerify,
-            Self::InUse { .. } => Code::StateInUse,
+            Self::InUse { .. } | Self::InFlight { .. } => Code::StateInUse,
             Self::Refused { code, .. } => *code,
             Self::File { .. } => Code::ProjectFile,
         }
@@ -201,7 +209,7 @@ impl Diagnose for StateError {
             Self::LeaseLost { .. } => "nothing to do: the other worker delivers it; a longer lease (ONDATRA_LEASE, in seconds) helps if this machine stalls often".into(),
             Self::NotEmpty { .. } => "copy into an empty database or schema".into(),
             Self::Verify { .. } => "nothing was changed where the state was; copy again into an empty state".into(),
-            Self::InUse { .. } => "stop them, or wait until their leases have run out, and try again".into(),
+            Self::InUse { .. } | Self::InFlight { .. } => "stop them, or wait until their leases have run out, and try again".into(),
             Self::File { .. } => "check that the file is there, readable and writable, and that the disk has room".into(),
         }
     }

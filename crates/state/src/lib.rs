@@ -14,6 +14,7 @@ mod leases;
 mod migrations;
 mod open;
 mod queue;
+mod queue_admin;
 mod rekey;
 mod retry;
 mod script;
@@ -21,6 +22,7 @@ mod serve;
 mod shared;
 mod sql_leases;
 mod sql_queue;
+mod sql_queue_admin;
 mod sql_staging;
 mod sql_store;
 mod sql_tokens;
@@ -40,6 +42,10 @@ pub use queue::{
     AdoptedClaim, Claim, ClaimLease, Counts, DeliveryReport, Event, Fed, Feed, Job, Outcome, OutcomeStatus, Position,
     Queue, Recovery,
 };
+pub use queue_admin::{
+    Buried, InFlight, LastDelivery, Need, NeededSnapshot, NextRetry, QueueAdmin, QueuedEvent, QueuedState,
+    TargetOverview, Which,
+};
 pub use rekey::{Rekeyed, finish_rekey, rekey};
 pub use serve::{ServeOptions, Served, check_address, serve};
 pub use shared::SharedStore;
@@ -51,6 +57,6 @@ pub use transition::{Action, Answer, EventState, IllegalTransition, after};
 pub use worker::WorkerId;
 
 /// Everything that a run asks of the state.
-pub trait Store: Queue + Leases + Staging + Tokens + Send {}
+pub trait Store: Queue + QueueAdmin + Leases + Staging + Tokens + Send {}
 
-impl<T: Queue + Leases + Staging + Tokens + Send> Store for T {}
+impl<T: Queue + QueueAdmin + Leases + Staging + Tokens + Send> Store for T {}

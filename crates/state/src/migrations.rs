@@ -13,10 +13,13 @@ use crate::script::Dialect;
 use crate::sql_store::{number, text};
 
 /// The newest version that this build knows.
-pub(crate) const VERSION: i64 = 4;
+pub(crate) const VERSION: i64 = 5;
+
+/// What the commands of the queue did: nothing that a person would look for or copy.
+pub(crate) const RECEIPTS: &str = "sync_receipt";
 
 /// The tables that they make, besides `schema_version`. Those of staged rows, `fetch:<target>`, are made when needed.
-pub(crate) const TABLES: [&str; 11] = [
+pub(crate) const TABLES: [&str; 12] = [
     "sync_apply_log",
     "sync_claim",
     "sync_dead",
@@ -27,6 +30,7 @@ pub(crate) const TABLES: [&str; 11] = [
     "sync_jobref",
     "sync_lease",
     "sync_log",
+    RECEIPTS,
     "tokens",
 ];
 
@@ -37,12 +41,13 @@ macro_rules! migrations {
             include_str!(concat!("../sql/", $folder, "/migrations/0002_leases.sql")),
             include_str!(concat!("../sql/", $folder, "/migrations/0003_fetch.sql")),
             include_str!(concat!("../sql/", $folder, "/migrations/0004_tokens.sql")),
+            include_str!(concat!("../sql/", $folder, "/migrations/0005_receipts.sql")),
         ]
     };
 }
 
-const DUCKDB: [&str; 4] = migrations!("duckdb");
-const POSTGRES: [&str; 4] = migrations!("postgres");
+const DUCKDB: [&str; 5] = migrations!("duckdb");
+const POSTGRES: [&str; 5] = migrations!("postgres");
 
 const FIRST: &str = "CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL PRIMARY KEY);
 INSERT INTO schema_version SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM schema_version);";
@@ -151,7 +156,7 @@ mod tests {
 
     #[test]
     fn both_dialects_have_every_version() {
-        assert_eq!((DUCKDB.len(), POSTGRES.len()), (4, 4));
+        assert_eq!((DUCKDB.len(), POSTGRES.len()), (5, 5));
         assert_eq!(usize::try_from(VERSION), Ok(DUCKDB.len()));
     }
 

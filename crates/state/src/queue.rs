@@ -24,6 +24,16 @@ pub struct Position {
     pub last_seq: i64,
 }
 
+impl Position {
+    /// Stands for a snapshot before all others: that of a target whose table is to be sent again from its beginning.
+    pub const BEGINNING: i64 = -1;
+
+    /// Whether the next changes are those of the table's first snapshot, as if the target had never been fed.
+    pub fn is_at_beginning(&self) -> bool {
+        self.snapshot == Self::BEGINNING
+    }
+}
+
 /// A step of a target's position.
 #[derive(Debug, Clone)]
 pub struct Feed<'a> {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use engine::Value;
 use types::literal;
 
-use crate::migrations::{TABLES, VERSION};
+use crate::migrations::{RECEIPTS, TABLES, VERSION};
 use crate::queue::{Counts, Queue};
 use crate::script::Dialect;
 use crate::sql_store::{SqlStore, count, local, number, text};
@@ -102,9 +102,10 @@ impl SqlStore {
         Ok(sizes)
     }
 
-    /// Our tables: a schema may hold others as well.
+    /// Our tables: a schema may hold others as well. Receipts are of use to requests that are under way alone.
     fn tables_in_state(&mut self) -> Result<Vec<String>, StateError> {
-        let names: Vec<String> = TABLES.iter().map(|table| literal(table)).collect();
+        let names: Vec<String> =
+            TABLES.iter().filter(|table| **table != RECEIPTS).map(|table| literal(table)).collect();
         // On DuckDB the view lists every database.
         let catalog = match self.dialect() {
             Dialect::DuckDb => "table_catalog = 'state' AND ",

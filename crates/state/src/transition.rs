@@ -17,6 +17,8 @@ pub enum EventState {
     Dead,
     /// Delivered, and gone.
     Done,
+    /// Gone without being delivered: a person said so.
+    Dropped,
 }
 
 /// What a sink answered.
@@ -43,6 +45,12 @@ pub enum Action {
     Apply,
     /// The claim ends without an answer for it, by the worker or by who takes its claim over.
     Release,
+    /// A person wants it to be tried again: now, or at all. A dead letter comes back under a new number.
+    Retry,
+    /// A person takes it out of the queue; out of a claim only once its worker is gone.
+    Drop,
+    /// Its table is gone.
+    Bury,
 }
 
 /// An action that the event's state does not allow.
@@ -57,9 +65,9 @@ pub struct IllegalTransition {
 
 /// The state after `action`. Every pair that is not listed is an error.
 pub fn after(state: EventState, action: Action) -> Result<EventState, IllegalTransition> {
-    use EventState::{Answered, Dead, Done, InFlight, Pending, Waiting};
+    use EventState::{Answered, Dead, Done, Dropped, InFlight, Pending, Waiting};
     Ok(match (state, action) {
-        (Waiting, Action::Due) | (InFlight, Action::Release) => Pending,
+        (Waiting, Action::Due | Action::Retry) | (InFlight, Action::Release) | (Dead, Action::Retry) => Pending,
         // Applying touches only what has an answer.
         (Pending, Action::Claim) | (InFlight, Action::Apply) => InFlight,
         (InFlight, Action::Record(answer)) => Answered(answer),
@@ -67,7 +75,8 @@ pub fn after(state: EventState, action: Action) -> Result<EventState, IllegalTra
         (Answered(first), Action::Record(_)) => Answered(first),
         (Answered(Answer::Ok), Action::Apply) => Done,
         (Answered(Answer::Error), Action::Apply) => Waiting,
-        (Answered(Answer::Reject), Action::Apply) => Dead,
+        (Answered(Answer::Reject), Action::Apply) | (Pending | Waiting, Action::Bury) => Dead,
+        (Pending | Waiting | InFlight | Dead, Action::Drop) => Dropped,
         (state, action) => return Err(IllegalTransition { state, action }),
     })
 }
@@ -76,30 +85,48 @@ pub fn after(state: EventState, action: Action) -> Result<EventState, IllegalTra
 mod tests {
     use super::{Action, Answer, EventState, after};
 
+    const BY_WORKERS: [Action; 5] =
+        [Action::Due, Action::Claim, Action::Record(Answer::Ok), Action::Apply, Action::Release];
+    const BY_PERSONS: [Action; 3] = [Action::Retry, Action::Drop, Action::Bury];
+
     #[test]
-    fn only_an_answer_leads_out_of_the_queue() {
-        let states = [EventState::Pending, EventState::Waiting, EventState::InFlight];
-        let actions = [Action::Due, Action::Claim, Action::Apply, Action::Release];
-        for state in states {
-            for action in actions {
-                let reached = after(state, action);
-                assert!(!matches!(reached, Ok(EventState::Done | EventState::Dead)), "{state:?} {action:?}");
+    fn only_an_answer_or_a_person_leads_out_of_the_queue() {
+        let is_out = |reached| matches!(reached, Ok(EventState::Done | EventState::Dead | EventState::Dropped));
+        for state in [EventState::Pending, EventState::Waiting, EventState::InFlight] {
+            for action in BY_WORKERS {
+                assert!(!is_out(after(state, action)), "{state:?} {action:?}");
             }
         }
         assert_eq!(after(EventState::Answered(Answer::Ok), Action::Apply), Ok(EventState::Done));
+        // No person says that something was delivered.
+        let states = [EventState::Pending, EventState::Waiting, EventState::InFlight, EventState::Dead];
+        for (state, action) in states.into_iter().flat_map(|state| BY_PERSONS.map(|action| (state, action))) {
+            assert_ne!(after(state, action), Ok(EventState::Done), "{state:?} {action:?}");
+        }
     }
 
     #[test]
     fn what_is_over_stays_over() {
-        for state in [EventState::Done, EventState::Dead] {
-            for action in [Action::Due, Action::Claim, Action::Record(Answer::Ok), Action::Apply, Action::Release] {
-                assert!(after(state, action).is_err());
-            }
+        for state in [EventState::Done, EventState::Dropped] {
+            assert!(BY_WORKERS.into_iter().chain(BY_PERSONS).all(|action| after(state, action).is_err()));
         }
     }
 
     #[test]
-    fn an_answer_is_applied_before_a_claim_ends() {
-        assert!(after(EventState::Answered(Answer::Ok), Action::Release).is_err());
+    fn only_a_person_touches_a_dead_letter() {
+        assert!(BY_WORKERS.into_iter().all(|action| after(EventState::Dead, action).is_err()));
+        assert_eq!(after(EventState::Dead, Action::Retry), Ok(EventState::Pending));
+        assert_eq!(after(EventState::Dead, Action::Drop), Ok(EventState::Dropped));
+    }
+
+    #[test]
+    fn an_answer_is_applied_before_anything_else() {
+        let ends = [Action::Release, Action::Retry, Action::Drop, Action::Bury];
+        assert!(ends.into_iter().all(|action| after(EventState::Answered(Answer::Ok), action).is_err()));
+    }
+
+    #[test]
+    fn what_a_worker_holds_is_not_buried() {
+        assert!(after(EventState::InFlight, Action::Bury).is_err());
     }
 }

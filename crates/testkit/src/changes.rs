@@ -51,7 +51,7 @@ impl Changes {
         last: i64,
     ) -> Result<Fed, state::StateError> {
         let feed = Feed { target, from, snapshot: last, table_uuid: "uuid", definition_hash: "hash" };
-        let first = from.map_or(0, |position| position.snapshot) + 1;
+        let first = from.map_or(0, |position| position.snapshot.max(0)) + 1;
         queue.feed(&feed, &mut || self.between(first, last))
     }
 }

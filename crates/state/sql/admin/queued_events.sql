@@ -1,0 +1,10 @@
+SELECT seq, row_key, rowid, change_type, snapshot_id, attempts, last_error, due_in_s, worker FROM (
+    SELECT seq, row_key, rowid, change_type, snapshot_id, attempts, last_error,
+        CAST(CASE WHEN not_before > now() THEN ceil(extract(epoch FROM not_before - now())) END AS BIGINT) AS due_in_s,
+        CAST(NULL AS {text}) AS worker
+    FROM sync_evt WHERE target = {target}
+    UNION ALL
+    SELECT i.seq, i.row_key, i.rowid, i.change_type, i.snapshot_id, i.attempts, i.last_error, NULL,
+        COALESCE(c.worker, '')
+    FROM sync_inflight AS i LEFT JOIN sync_claim AS c ON c.claim_id = i.claim_id WHERE i.target = {target}
+) AS e ORDER BY seq LIMIT {limit}

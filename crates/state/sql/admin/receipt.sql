@@ -1,0 +1,1 @@
+SELECT done, stayed FROM sync_receipt WHERE term = {term}
