@@ -52,6 +52,8 @@ codes! {
     StateRekey = "STATE-014", "The key of the state file cannot be replaced like this.";
     LibFile = "LIB-001", "A lib file cannot be used as it is.";
     LibFunction = "LIB-002", "A lib function failed.";
+    FeedLost = "FEED-001", "Snapshots that a target's changes are read from are gone.";
+    FeedTable = "FEED-002", "The changes of a table cannot be told or its rows not be found.";
     FetchSql = "FETCH-001", "The SQL of a model that fetches breaks a rule.";
     FetchValue = "FETCH-002", "A fetched value is not of its declared type.";
     FetchPages = "FETCH-003", "The pages of a fetch do not come to an end.";
