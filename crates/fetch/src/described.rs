@@ -7,10 +7,15 @@ use crate::Column;
 
 /// A list of `{"name": …, "type": …}` in the order of the columns.
 pub fn columns_argument(columns: &[Column]) -> HostValue {
-    let described = |column: &Column| {
-        HostValue::Dict(vec![(text("name"), text(&column.source)), (text("type"), described_type(&column.declared))])
+    described_columns(columns.iter().map(|column| (column.source.as_str(), &column.declared)))
+}
+
+/// The same of columns by name and type.
+pub fn described_columns<'a>(columns: impl Iterator<Item = (&'a str, &'a DeclaredType)>) -> HostValue {
+    let described = |(name, declared)| {
+        HostValue::Dict(vec![(text("name"), text(name)), (text("type"), described_type(declared))])
     };
-    HostValue::List(columns.iter().map(described).collect())
+    HostValue::List(columns.map(described).collect())
 }
 
 /// A name; `[T]` for lists and arrays; a dict for structs.

@@ -34,7 +34,7 @@ pub use carriers::Carriers;
 pub use check::{FoundBadValue, find_bad_value};
 pub use column::Column;
 pub use converter::Converter;
-pub use described::columns_argument;
+pub use described::{columns_argument, described_columns};
 pub use error::FetchError;
 pub use job::{Fetch, Fetched, Staged};
 pub use row_text::{ROW_FORMAT, placed_rows, typed_rows};

@@ -1,16 +1,26 @@
 //! An event with the row that it is about.
 
+use std::sync::Arc;
+
 use engine::Value;
 use sha2::{Digest, Sha256};
 use state::Event;
 use types::ChangeType;
 
+/// A row of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// The columns: those of the table's version that the row is one of.
+    pub columns: Arc<[String]>,
+    /// Their values.
+    pub values: Vec<Value>,
+}
+
 /// An event with the row that it is about.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Change {
     pub event: Event,
-    /// The row's values, in the order of the table's columns.
-    pub row: Vec<Value>,
+    pub row: Row,
 }
 
 impl Change {
@@ -43,7 +53,7 @@ pub(crate) fn hash<'a>(parts: impl Iterator<Item = &'a str>) -> String {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use super::Change;
+    use super::{Change, Row};
     use engine::Value;
     use state::Event;
     use types::ChangeType;
@@ -51,7 +61,7 @@ pub(crate) mod tests {
     /// A change of row `rowid`, with that as its key.
     pub(crate) fn change(seq: i64, rowid: i64, change_type: ChangeType, snapshot: i64, value: i128) -> Change {
         let event = Event { seq, row_key: rowid, rowid, change_type, snapshot, attempts: 0, last_error: None };
-        Change { event, row: vec![Value::Int(value)] }
+        Change { event, row: Row { columns: ["a".to_owned()].into(), values: vec![Value::Int(value)] } }
     }
 
     #[test]

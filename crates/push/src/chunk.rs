@@ -5,7 +5,6 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use engine::Value;
 use lib_functions::{BatchMode, Direction, LibError, PushApi, Running, with_lib};
 use state::{Claim, Event, Job, Outcome, OutcomeStatus, StateError};
 
@@ -79,7 +78,7 @@ impl<'a> Chunk<'a> {
         Ok(worst(&ends))
     }
 
-    fn api(&self) -> &'a PushApi {
+    pub fn api(&self) -> &'a PushApi {
         self.delivery.lib.api.push.as_ref().expect("only libs that push are pushed to")
     }
 
@@ -89,7 +88,7 @@ impl<'a> Chunk<'a> {
         events: &[Event],
         images: &mut I,
     ) -> Result<(Vec<Change>, Vec<i64>), DeliveryError<I::Error>> {
-        let rows: Vec<Option<Vec<Value>>> = images.rows(events).map_err(DeliveryError::Images)?;
+        let rows = images.rows(events).map_err(DeliveryError::Images)?;
         let (mut changes, mut gone) = (Vec::with_capacity(rows.len()), Vec::new());
         for (event, row) in events.iter().zip(rows) {
             match row {

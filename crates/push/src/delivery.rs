@@ -4,13 +4,14 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use engine::Value;
 use http_client::Stop;
 use lib_functions::{Direction, Host, HostValue, Lib, LibError, with_lib};
 use state::{Claim, ClaimLease, DeliveryReport, Event, Recovery, SharedStore, StateError};
 use types::Kind;
 
+use crate::change::Row;
 use crate::chunk::{Chunk, ChunkEnd};
+use crate::lane::message;
 use crate::report::{Report, Tally};
 
 /// Where events go, and as what.
@@ -22,21 +23,19 @@ pub struct Sink {
     pub key_columns: Vec<String>,
     /// Whether a key stands for one row, not for a group of them.
     pub keys_are_unique: bool,
-    /// The table's columns, in order.
-    pub columns: Vec<String>,
     /// What the function gets as `columns`.
     pub columns_argument: HostValue,
     /// The arguments of `@push`, by name.
     pub arguments: Vec<(String, HostValue)>,
 }
 
-/// Reads the rows of events: for each its values in the order of the columns; `None` for a row that is gone.
+/// Reads the rows of events; `None` for a row that is gone.
 pub trait Images {
     /// Why they cannot be read.
     type Error;
 
     /// The rows, in the order of the events.
-    fn rows(&mut self, events: &[Event]) -> Result<Vec<Option<Vec<Value>>>, Self::Error>;
+    fn rows(&mut self, events: &[Event]) -> Result<Vec<Option<Row>>, Self::Error>;
 }
 
 /// Why a delivery ended early. What was recorded till then stands.
@@ -180,6 +179,6 @@ impl Delivery<'_> {
             return Ok(None);
         }
         let ended = with_lib(self.lib, self.host, Direction::Push, |running| running.finalize(succeeded, 0))?;
-        Ok(ended.err().map(|error| error.to_string()))
+        Ok(ended.err().as_ref().map(message))
     }
 }

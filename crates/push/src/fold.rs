@@ -68,7 +68,7 @@ mod tests {
     fn folded(changes: &[(ChangeType, i128)]) -> (Vec<(ChangeType, i128)>, usize) {
         let all = (1..).zip(changes).map(|(seq, (change_type, value))| change(seq, 7, *change_type, seq, *value));
         let folded = fold(all.collect(), true);
-        let left = folded.changes.iter().map(|change| match change.row[..] {
+        let left = folded.changes.iter().map(|change| match change.row.values[..] {
             [engine::Value::Int(value)] => (change.event.change_type, value),
             _ => unreachable!(),
         });

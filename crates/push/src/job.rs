@@ -6,7 +6,7 @@ use lib_functions::{HostValue, PollAnswer, Running};
 use state::{Job, StateError};
 
 use crate::json::{from_json, to_json};
-use crate::lane::{Batch, BatchEnd, Lane, is_stopped};
+use crate::lane::{Batch, BatchEnd, Lane, is_stopped, message};
 
 /// What became of a job that was waited for.
 pub(crate) enum JobEnd {
@@ -68,7 +68,7 @@ impl Lane<'_> {
                 Ok(PollAnswer::Done(statuses)) => break self.answered(batch, statuses)?,
                 Err(error) if is_stopped(&error) => return Ok(JobEnd::GoesOn),
                 // The job goes on, whatever keeps it from being asked for.
-                Err(error) => trouble = format!(": {error}"),
+                Err(error) => trouble = format!(": {}", message(&error)),
             }
             if started.elapsed() >= api.poll_timeout {
                 let message = format!("the job did not end within {} s{trouble}", api.poll_timeout.as_secs());

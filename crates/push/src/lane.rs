@@ -123,8 +123,8 @@ impl<'a> Lane<'a> {
         let mut converter = Converter::default();
         let mut row = |change: &Change| {
             let text = |text: &str| HostValue::Text(text.to_owned());
-            let values = change.row.iter().map(|value| converter.value(value.clone()));
-            let columns = delivery.sink.columns.iter().map(|name| text(name)).zip(values);
+            let values = change.row.values.iter().map(|value| converter.value(value.clone()));
+            let columns = change.row.columns.iter().map(|name| text(name)).zip(values);
             let about = [
                 ("__ondatra_rowid", HostValue::Int(change.event.rowid.into())),
                 ("__ondatra_change_type", text(change.event.change_type.as_str())),
@@ -164,7 +164,7 @@ impl<'a> Lane<'a> {
             }
             Ok(PushAnswer::Job(reference)) => self.submitted(running, batch, number, &reference),
             Err(error) if is_stopped(&error) => Ok(BatchEnd::Stopped),
-            Err(error) => self.failed(batch, &error.to_string()),
+            Err(error) => self.failed(batch, &message(&error)),
         }
     }
 
@@ -247,6 +247,14 @@ impl<'a> Lane<'a> {
                 OutcomeStatus::Error(_) | OutcomeStatus::Reject(_) => tally.failure(message),
             }
         }
+    }
+}
+
+/// Why a call failed, in one text: what can be aborted is committed already.
+pub(crate) fn message(error: &CallError) -> String {
+    match error {
+        CallError::Failed(error) => error.to_string(),
+        CallError::Aborted => "abort() was called".to_owned(),
     }
 }
 

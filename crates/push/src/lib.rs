@@ -16,5 +16,6 @@ mod lane;
 mod report;
 mod values;
 
+pub use change::Row;
 pub use delivery::{Delivery, DeliveryError, Images, Sink};
 pub use report::Report;

@@ -11,6 +11,7 @@ mod lateral;
 mod lineage;
 mod names;
 mod nodes;
+mod push;
 mod query;
 mod renames;
 mod rewrite;
@@ -26,6 +27,7 @@ pub use fetch::{
 pub use functions::Functions;
 pub use lineage::{Catalog, Relation, column_lineage};
 pub use names::{LakeTable, Named, Names};
+pub use push::check_push_query;
 pub use query::{Drivers, Query};
 pub use renames::renamed_columns;
 pub use rewrite::same_meaning;

@@ -58,6 +58,9 @@ codes! {
     FetchValue = "FETCH-002", "A fetched value is not of its declared type.";
     FetchPages = "FETCH-003", "The pages of a fetch do not come to an end.";
     FetchTimeout = "FETCH-004", "The job of a fetch did not end in time.";
+    PushModel = "PUSH-001", "A model with `@push` cannot be pushed like this.";
+    PushRows = "PUSH-002", "Rows were not delivered.";
+    PushChunk = "PUSH-003", "`ONDATRA_CLAIM_CHUNK` is no number of events.";
     Header = "MODEL-001", "A header comment is not a directive, or stands in the wrong place.";
     DirectiveValue = "MODEL-002", "The value of a directive is not allowed.";
     DirectiveRemoved = "MODEL-003", "A directive or kind of an older version.";

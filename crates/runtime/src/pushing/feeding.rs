@@ -84,7 +84,7 @@ fn bury(store: &SharedStore, target: &str, position: &Position) -> Result<Option
 /// The columns by which rows of a model's table are the same.
 pub(crate) fn key_columns(model: &Model) -> Vec<String> {
     match model.kind {
-        Kind::Merge => model.unique_key.clone(),
+        Kind::Merge => model.unique_key.iter().map(|key| key.value.clone()).collect(),
         Kind::Tracked => model.group_key.clone(),
         Kind::Table | Kind::Append | Kind::Scd2 => Vec::new(),
     }

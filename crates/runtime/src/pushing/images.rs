@@ -1,9 +1,11 @@
 //! The rows of events, read from the lake.
 
-use engine::Value;
-use feed::{EventRow, FeedError, Image, images};
+use std::sync::Arc;
+
+use feed::{FeedError, Image, ImageOf, read_images};
+use push::Row;
 use state::Event;
-use types::Target;
+use types::{Column, Target};
 
 use crate::Session;
 
@@ -16,18 +18,30 @@ pub(crate) struct LakeImages<'a> {
 impl push::Images for LakeImages<'_> {
     type Error = FeedError;
 
-    fn rows(&mut self, events: &[Event]) -> Result<Vec<Option<Vec<Value>>>, FeedError> {
-        let rows = events.iter().map(|event| EventRow {
+    fn rows(&mut self, events: &[Event]) -> Result<Vec<Option<Row>>, FeedError> {
+        let image = |event: &Event| ImageOf {
             rowid: event.rowid,
             change_type: event.change_type,
             snapshot: event.snapshot,
-        });
-        let rows: Vec<EventRow> = rows.collect();
-        let found = images(&self.session.connection, &self.session.lake, &self.session.metadata, self.target, &rows)?;
-        let row = |image| match image {
-            Image::Row(values) => Some(values),
-            Image::Gone => None,
         };
-        Ok(found.images.into_iter().map(row).collect())
+        let wanted: Vec<ImageOf> = events.iter().map(image).collect();
+        let Session { connection, lake, metadata, .. } = self.session;
+        let mut found = read_images(connection, lake, metadata, self.target, &wanted)?;
+        let images = std::mem::take(&mut found.images);
+        // Most rows have the same columns as the one before.
+        let mut columns = names(&found.columns);
+        let rows = wanted.iter().zip(images).map(|(of, image)| {
+            let Image::Row(values) = image else { return None };
+            let own = found.columns_of(of);
+            if own.len() != columns.len() || own.iter().zip(&*columns).any(|(own, name)| own.name != *name) {
+                columns = names(own);
+            }
+            Some(Row { columns: Arc::clone(&columns), values })
+        });
+        Ok(rows.collect())
     }
+}
+
+fn names(columns: &[Column]) -> Arc<[String]> {
+    columns.iter().map(|column| column.name.clone()).collect()
 }

@@ -109,7 +109,6 @@ fn sink(session: &Session, planned: &PlannedModel, arguments: &[(String, HostVal
         key_columns: key_columns(&planned.model),
         keys_are_unique: planned.model.kind == Kind::Merge,
         columns_argument: described_columns(declared.iter().map(|(name, declared)| (*name, declared))),
-        columns: columns.iter().map(|(name, _)| name.clone()).collect(),
         arguments: arguments.to_vec(),
     })
 }
