@@ -9,7 +9,7 @@ use types::Place;
 use crate::adapt::{Adapted, adapt};
 use crate::bounds::Rewritten;
 
-/// The name that an endless loop runs over; `builtins/forever.rs` defines it.
+/// The name that an endless loop runs over; `builtins/mod.rs` defines it.
 pub(crate) const FOREVER: &str = "__forever__";
 
 /// A lib file.
@@ -105,12 +105,6 @@ impl Source {
     pub(crate) fn executed_place(&self, begin: usize, end: usize) -> Place {
         let adapted = self.executed.as_ref().map_or(begin..end, |executed| executed.pieces.originals(begin, end));
         self.place(adapted.start, adapted.end)
-    }
-
-    /// The line, from 1, of a byte of the adapted text.
-    #[allow(dead_code)]
-    pub(crate) fn line(&self, at: usize) -> usize {
-        self.place(at, at).line()
     }
 }
 

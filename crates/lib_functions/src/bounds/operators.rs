@@ -156,7 +156,7 @@ pub(super) fn bounded<'v>(value: Value<'v>, heap: Heap<'v>) -> starlark::Result<
 
 /// Bounds what is made of all that a value gives.
 pub(super) fn iterated(value: Value<'_>, eval: &Evaluator<'_, '_, '_>) -> starlark::Result<()> {
-    room(eval, length(value).saturating_mul(PART_BYTES))
+    listed(length(value), eval)
 }
 
 /// Bounds a list of so many texts.
