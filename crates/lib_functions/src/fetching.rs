@@ -134,7 +134,7 @@ impl Running<'_> {
         let place = lib.functions.get(function).map(|signature| Box::new(lib.program.main().place_of(signature.span)));
         CallError::Failed(LibError {
             kind: LibErrorKind::Failed,
-            message: self.redacted(&format!("{}.{function}: {what}", lib.name)),
+            message: self.host.redact(&format!("{}.{function}: {what}", lib.name)),
             help,
             place,
         })

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use num_bigint::BigInt;
 use starlark::values::{Heap, Value};
 
+use crate::bounds::{MAX_DIGITS, digits_are_bounded};
 use crate::cell::{Cell, CellKind};
 use crate::host_value::MAX_DEPTH;
 use crate::refusal::Refusal;
@@ -12,8 +13,6 @@ use crate::refusal::Refusal;
 /// Longest text that is written, in bytes: as long as the longest response that is read. A list that holds another one
 /// many times, several levels deep, is small on the heap and without bound when written out.
 pub const MAX_JSON_LENGTH: usize = 1 << 28;
-/// Most bits of an integer that is written out, some 100,000 digits: it takes time by the square of their number.
-const MAX_BITS: u64 = 332_192;
 
 /// The order of the keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +31,8 @@ pub type WriteOther = fn(&CellKind<'_>, &mut String) -> Result<(), Refusal>;
 /// # Errors
 /// When there are more of them than can be written in sensible time.
 pub fn digits(value: &BigInt) -> Result<String, Refusal> {
-    if value.bits() > MAX_BITS { Err(Refusal::new("it has more than 100000 digits")) } else { Ok(value.to_string()) }
+    digits_are_bounded(value.bits()).map_err(|_| Refusal::new(format!("it has more than {MAX_DIGITS} digits")))?;
+    Ok(value.to_string())
 }
 
 /// The compact JSON text of a value: None, bools, ints, finite floats, strings, lists, tuples, sets, ranges and dicts

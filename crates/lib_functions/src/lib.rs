@@ -51,6 +51,6 @@ pub use json_write::{MAX_JSON_LENGTH, WriteOther, digits, push_json_string};
 pub use lib_file::{Lib, Remark};
 pub use refusal::Refusal;
 pub use registry::{BrokenLib, Registry};
-pub use running::{Argument, Direction, Running, with_lib};
+pub use running::{Direction, Running, with_lib};
 pub use signature::{ParameterInfo, Signature};
 pub use status_check::UncheckedStatus;

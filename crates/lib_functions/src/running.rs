@@ -34,7 +34,7 @@ pub enum Direction {
 /// A lib whose top level was executed.
 pub struct Running<'a> {
     lib: &'a Lib,
-    host: &'a Host,
+    pub(crate) host: &'a Host,
     module: FrozenModule,
     transport: Transport,
     authorization: Authorization,
@@ -43,8 +43,7 @@ pub struct Running<'a> {
 }
 
 /// An argument of a call.
-pub enum Argument<'a> {
-    /// Data.
+pub(crate) enum Argument<'a> {
     Value(&'a HostValue),
     /// The page that is asked for.
     Page {
@@ -95,7 +94,7 @@ fn too_large(lib: &Lib) -> LibError {
 fn broken(lib: &Lib, host: &Host, cause: &str) -> LibError {
     LibError {
         kind: LibErrorKind::Failed,
-        message: host.options().redactor.redact(&format!("{}: internal error: {cause}", lib.name)),
+        message: host.redact(&format!("{}: internal error: {cause}", lib.name)),
         help: "this is a fault of ondatrasql: report it with the lib file".into(),
         place: None,
     }
@@ -156,11 +155,6 @@ impl<'a> Running<'a> {
             Ok(take(value, heap))
         });
         called.map_err(|error| explain(self.lib, self.host, &surroundings, function, &error))
-    }
-
-    /// A text without secrets.
-    pub(crate) fn redacted(&self, text: &str) -> String {
-        self.host.options().redactor.redact(text)
     }
 
     /// The lib.

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use starlark::collections::SmallMap;
-use starlark::environment::{FrozenModule, Globals, GlobalsBuilder, LibraryExtension, Module};
+use starlark::environment::{GlobalsBuilder, LibraryExtension};
 use starlark::eval::Evaluator;
-use starlark::syntax::{AstModule, Dialect};
 use starlark::values::tuple::UnpackTuple;
 use starlark::values::{OwnedFrozenValue, Value};
 
@@ -14,22 +13,14 @@ use super::MAX_DIGITS;
 use super::methods::number;
 use super::operators::{bounded, fits, iterated};
 use super::weight::Excess;
-use crate::builtins::failure;
+use crate::builtins::{failure, frozen};
 
 static ORIGINALS: LazyLock<BTreeMap<&'static str, OwnedFrozenValue>> = LazyLock::new(|| {
-    let module = originals().expect("the language has its own functions");
+    let text = NAMES.iter().map(|name| format!("of_{name} = {name}\n")).collect();
+    let globals = GlobalsBuilder::extended_by(&[LibraryExtension::SetType]).build();
+    let module = frozen(text, &globals).expect("the language has its own functions");
     NAMES.iter().filter_map(|name| Some((*name, module.get(&format!("of_{name}")).ok()?))).collect()
 });
-
-fn originals() -> starlark::Result<FrozenModule> {
-    let text: String = NAMES.iter().map(|name| format!("of_{name} = {name}\n")).collect();
-    let globals: Globals = GlobalsBuilder::extended_by(&[LibraryExtension::SetType]).build();
-    let module = AstModule::parse("functions", text, &Dialect::Standard)?;
-    Module::with_temp_heap(|environment| {
-        Evaluator::new(&environment).eval_module(module, &globals)?;
-        environment.freeze().map_err(starlark::Error::from)
-    })
-}
 
 /// Replaces the functions.
 pub(super) fn register(builder: &mut GlobalsBuilder) {

@@ -77,12 +77,8 @@ pub(super) fn number(method: &str) -> Option<usize> {
 }
 
 /// Adds the function.
-pub(super) fn register(builder: &mut GlobalsBuilder) {
-    functions(builder);
-}
-
 #[starlark::starlark_module]
-fn functions(builder: &mut GlobalsBuilder) {
+pub(super) fn register(builder: &mut GlobalsBuilder) {
     fn __method__<'v>(
         #[starlark(require = pos)] number: i32,
         #[starlark(require = pos)] receiver: Value<'v>,

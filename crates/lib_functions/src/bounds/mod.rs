@@ -14,7 +14,7 @@ use starlark::environment::GlobalsBuilder;
 
 pub(crate) use edits::Rewritten;
 pub(crate) use rewrite::rewrite;
-pub(crate) use weight::{Excess, weigh};
+pub(crate) use weight::{Excess, digits_are_bounded, weigh};
 
 use crate::source::FOREVER;
 

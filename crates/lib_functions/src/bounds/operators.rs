@@ -29,12 +29,8 @@ pub(super) const SPREAD: &str = "__spread__";
 const PART_BYTES: usize = 32;
 
 /// Adds the functions.
-pub(super) fn register(builder: &mut GlobalsBuilder) {
-    functions(builder);
-}
-
 #[starlark::starlark_module]
-fn functions(builder: &mut GlobalsBuilder) {
+pub(super) fn register(builder: &mut GlobalsBuilder) {
     fn __mul__<'v>(
         #[starlark(require = pos)] a: Value<'v>,
         #[starlark(require = pos)] b: Value<'v>,

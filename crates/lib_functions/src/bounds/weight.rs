@@ -161,7 +161,7 @@ pub(super) fn bits_of(value: Value<'_>) -> Option<u64> {
 }
 
 /// An error unless the heap may grow by so many bytes.
-pub(crate) fn room(eval: &Evaluator<'_, '_, '_>, bytes: usize) -> starlark::Result<()> {
+pub(super) fn room(eval: &Evaluator<'_, '_, '_>, bytes: usize) -> starlark::Result<()> {
     let limit = Surroundings::of(eval)?.host.options().limits.heap_bytes;
     if eval.heap().allocated_bytes().saturating_add(bytes) > limit { Err(Excess::Memory.into()) } else { Ok(()) }
 }
