@@ -112,14 +112,7 @@ fn send<'v>(
             request.secrets = secrets.map_err(|error| failure(function, error))?;
             request.secrets.headers.retain(|(name, _)| !is_dropped(&own_headers, name));
         }
-        Some(CallAuth::Basic(credentials)) => {
-            let value = basic(&surroundings.host, &credentials.user, &credentials.password);
-            request.secrets.headers = vec![(AUTHORIZATION.into(), value)];
-        }
-        Some(CallAuth::Digest(credentials)) => {
-            surroundings.host.options().redactor.add_secret(&credentials.password);
-            request.digest = Some(credentials);
-        }
+        Some(auth) => authorize(&mut request, auth, surroundings),
     }
     request.tls = keywords.tls(surroundings)?.map(Arc::new);
     keywords.finish()?;
@@ -129,6 +122,20 @@ fn send<'v>(
             error => failure(function, error),
         })?;
     response(function, &answer, eval.heap(), surroundings)
+}
+
+/// Authorizes a request as its call says.
+fn authorize(request: &mut Request, auth: CallAuth, surroundings: &Surroundings) {
+    match auth {
+        CallAuth::Basic(credentials) => {
+            let value = basic(&surroundings.host, &credentials.user, &credentials.password);
+            request.secrets.headers = vec![(AUTHORIZATION.into(), value)];
+        }
+        CallAuth::Digest(credentials) => {
+            surroundings.host.options().redactor.add_secret(&credentials.password);
+            request.digest = Some(credentials);
+        }
+    }
 }
 
 fn absolute(function: &str, surroundings: &Surroundings, url: &str) -> starlark::Result<String> {
