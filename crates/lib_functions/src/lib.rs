@@ -41,13 +41,14 @@ mod wording;
 
 pub use api::{Api, BatchMode, FetchApi, PushApi, RateLimit, Transport};
 pub use auth::{Auth, AuthForm, KeyPlace, Secret};
+pub use bounds::MAX_TEXT_BYTES;
 pub use cell::{Cell, CellKind, Row};
 pub use error::{LibError, LibErrorKind};
 pub use explain::CallError;
 pub use fetching::{JobState, Page, PageError};
 pub use host::{Host, HostOptions, Limits, Lookup};
-pub use host_value::{HostValue, HostValueError};
-pub use json_write::{MAX_JSON_LENGTH, WriteOther, digits, push_json_string};
+pub use host_value::HostValue;
+pub use json_write::{WriteOther, digits, push_json_string};
 pub use lib_file::{Lib, Remark};
 pub use refusal::Refusal;
 pub use registry::{BrokenLib, Registry};
