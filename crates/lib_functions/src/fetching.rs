@@ -106,7 +106,7 @@ impl Running<'_> {
         number: u64,
         mut row: impl FnMut(u64, Row<'_>) -> Result<(), E>,
     ) -> Result<Page, PageError<E>> {
-        let size = self.lib().api.fetch.as_ref().map_or(0, |fetch| fetch.page_size);
+        let size = self.lib.api.fetch.as_ref().map_or(0, |fetch| fetch.page_size);
         let mut passed: Vec<(&str, Argument<'_>)> =
             arguments.iter().map(|(name, value)| (*name, Argument::Value(value))).collect();
         passed.push(("page", Argument::Page { cursor, size }));

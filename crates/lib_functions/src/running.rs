@@ -13,7 +13,7 @@ use crate::bounds::{Excess, weigh};
 use crate::builtins::globals;
 use crate::explain::{CallError, explain, explain_top_level, shortened};
 use crate::host::Host;
-use crate::host_value::HostValue;
+use crate::host_value::{HostValue, HostValueError};
 use crate::parse::parse_executed;
 use crate::surroundings::{NoJson, Surroundings};
 use crate::throttle::Throttle;
@@ -33,8 +33,8 @@ pub enum Direction {
 
 /// A lib whose top level was executed.
 pub struct Running<'a> {
-    lib: &'a Lib,
-    host: &'a Host,
+    pub(crate) lib: &'a Lib,
+    pub(crate) host: &'a Host,
     module: FrozenModule,
     transport: Transport,
     authorization: Authorization,
@@ -43,8 +43,7 @@ pub struct Running<'a> {
 }
 
 /// An argument of a call.
-pub enum Argument<'a> {
-    /// Data.
+pub(crate) enum Argument<'a> {
     Value(&'a HostValue),
     /// A list of data.
     Items(&'a [HostValue]),
@@ -97,7 +96,7 @@ fn too_large(lib: &Lib) -> LibError {
 fn broken(lib: &Lib, host: &Host, cause: &str) -> LibError {
     LibError {
         kind: LibErrorKind::Failed,
-        message: host.options().redactor.redact(&format!("{}: internal error: {cause}", lib.name)),
+        message: host.redact(&format!("{}: internal error: {cause}", lib.name)),
         help: "this is a fault of ondatrasql: report it with the lib file".into(),
         place: None,
     }
@@ -189,7 +188,7 @@ impl<'a> Running<'a> {
 }
 
 impl Argument<'_> {
-    fn value<'v>(&self, heap: Heap<'v>) -> Result<Value<'v>, crate::HostValueError> {
+    fn value<'v>(&self, heap: Heap<'v>) -> Result<Value<'v>, HostValueError> {
         match self {
             Self::Value(value) => value.to_value(heap),
             Self::Items(items) => list(items, heap),
@@ -201,7 +200,7 @@ impl Argument<'_> {
     }
 }
 
-fn list<'v>(items: &[HostValue], heap: Heap<'v>) -> Result<Value<'v>, crate::HostValueError> {
+fn list<'v>(items: &[HostValue], heap: Heap<'v>) -> Result<Value<'v>, HostValueError> {
     let values: Vec<Value<'v>> = items.iter().map(|item| item.to_value(heap)).collect::<Result<_, _>>()?;
     Ok(heap.alloc(AllocList(values)))
 }

@@ -7,50 +7,35 @@ use std::thread::Scope;
 
 use engine::LakeFacts;
 use fetch::{Fetch, Fetched, ROW_FORMAT, Staged};
-use http_client::{Client, ClientOptions, Stop};
-use lib_functions::{Host, HostOptions, HostValue, Lib, Limits, Registry};
-use project::{Environment, Redactor};
-use state::{Heartbeat, SharedStore, SqlStore};
+use http_client::Stop;
+use lib_functions::{Host, HostValue, Lib, Registry};
+use state::SharedStore;
 use types::fnv1a;
 
 use super::acks::acknowledged;
 use super::arguments::arguments;
 use super::checks::{FetchPlan, FetchPlans};
 use super::claims::settle;
-use super::lookup::LakeLookup;
+use crate::lib_host::HostContext;
 use crate::planning::PlannedModel;
 use crate::task::Task;
-use crate::{Cancellation, RunError, Session};
-
-/// What a model's fetch came to.
-pub(crate) enum FetchOutcome {
-    /// Rows to commit.
-    Rows(Staged),
-    /// Nothing is to be written.
-    Aborted { warnings: Vec<String> },
-}
+use crate::{Cancellation, RunError};
 
 /// What jobs are made with.
 pub(crate) struct JobsContext<'a> {
-    pub session: &'a Session,
+    pub host: &'a HostContext<'a>,
     pub facts: &'a LakeFacts,
     pub registry: &'a Registry,
     pub plans: &'a FetchPlans,
-    pub environment: &'a Environment,
-    pub redactor: &'a Redactor,
-    pub output: Arc<dyn Fn(&str) + Send + Sync>,
     pub cancellation: &'a Cancellation,
-    pub root: &'a std::path::Path,
     pub run_id: &'a str,
 }
 
 /// The fetches of a run.
 pub(crate) struct Fetches {
     pub store: SharedStore,
-    /// Renews what the fetches hold until the run is over.
-    _heartbeat: Heartbeat,
-    results: BTreeMap<String, Result<FetchOutcome, RunError>>,
-    waiting: BTreeMap<String, Receiver<Result<FetchOutcome, RunError>>>,
+    /// What each comes to, by lower-case target.
+    answers: BTreeMap<String, Receiver<Result<Fetched, RunError>>>,
 }
 
 /// A fetch that is to be done.
@@ -61,7 +46,7 @@ struct Job<'a> {
     target: String,
     fingerprint: String,
     warnings: Vec<String>,
-    answer: Sender<Result<FetchOutcome, RunError>>,
+    answer: Sender<Result<Fetched, RunError>>,
 }
 
 /// Starts the fetches of `models` on up to `jobs` threads of `scope`.
@@ -69,33 +54,25 @@ pub(crate) fn run_jobs<'scope, 'env>(
     scope: &'scope Scope<'scope, 'env>,
     context: &JobsContext<'env>,
     models: &[(&'env PlannedModel, Task)],
-    store: SqlStore,
+    store: SharedStore,
     jobs: usize,
 ) -> Result<Fetches, RunError> {
-    let heartbeat = Heartbeat::start(&store)
-        .map_err(|error| state::StateError::Write { message: format!("start a thread: {error}") })?;
-    let store = SharedStore::new(Box::new(store));
-    let acks = acknowledged(&context.session.connection, &context.session.lake)?;
-    let mut fetches = Fetches { store, _heartbeat: heartbeat, results: BTreeMap::new(), waiting: BTreeMap::new() };
+    let acks = acknowledged(&context.host.session.connection, &context.host.session.lake)?;
+    let mut fetches = Fetches { store, answers: BTreeMap::new() };
     // The first jobs run while the others are prepared.
     let queue = start_workers(scope, context, &fetches.store, jobs.min(models.len()))?;
     for (planned, task) in models {
         let key = planned.target().key();
         let Some(plan) = context.plans.get(&key) else { continue };
-        match prepare(context, planned, plan, task, &fetches.store, acks.get(&key)) {
-            Ok(Prepared::Resumed(staged)) => {
-                fetches.results.insert(key, Ok(FetchOutcome::Rows(staged)));
-            }
-            Ok(Prepared::Job(job, answers)) => {
-                fetches.waiting.insert(key, answers);
-                // Workers take jobs until there are none: they are there.
-                let _ = queue.send(job);
-            }
+        let (answer, answers) = channel();
+        match prepare(context, planned, plan, task, &fetches.store, acks.get(&key), &answer) {
+            // Workers take jobs until there are none: they are there.
+            Ok(Prepared::Job(job)) => drop(queue.send(job)),
+            Ok(Prepared::Resumed(staged)) => drop(answer.send(Ok(Fetched::Rows(staged)))),
             // The model fails in its turn; the others go on.
-            Err(error) => {
-                fetches.results.insert(key, Err(error));
-            }
+            Err(error) => drop(answer.send(Err(error))),
         }
+        fetches.answers.insert(key, answers);
     }
     Ok(fetches)
 }
@@ -111,7 +88,7 @@ fn start_workers<'scope, 'env>(
     let jobs = Arc::new(Mutex::new(jobs));
     let cancellation = context.cancellation.clone();
     let stop = Stop::new(move || cancellation.check().is_err());
-    let host = host(context, &stop)?;
+    let host = context.host.host(stop.clone())?;
     for _ in 0..workers {
         let (jobs, host, store, stop) = (Arc::clone(&jobs), host.clone(), store.clone(), stop.clone());
         let run_id = context.run_id.to_owned();
@@ -128,25 +105,9 @@ fn next<'a>(jobs: &Mutex<Receiver<Job<'a>>>) -> Option<Job<'a>> {
     jobs.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
 }
 
-fn host(context: &JobsContext<'_>, stop: &Stop) -> Result<Host, RunError> {
-    let environment = context.environment.clone();
-    let variable = |name: &str| environment.get(name).map(str::to_owned);
-    let lookup = LakeLookup::new(context.session.connection.beside()?, &context.session.lake);
-    Ok(Host::new(HostOptions {
-        root: context.root.to_owned(),
-        client: Client::new(ClientOptions::from_environment("OndatraSQL/1.0", variable)),
-        environment: environment.clone(),
-        redactor: context.redactor.clone(),
-        stop: stop.clone(),
-        output: Arc::clone(&context.output),
-        lookup: Some(Arc::new(lookup)),
-        limits: Limits::default(),
-    }))
-}
-
 enum Prepared<'a> {
     Resumed(Staged),
-    Job(Job<'a>, Receiver<Result<FetchOutcome, RunError>>),
+    Job(Job<'a>),
 }
 
 fn prepare<'env>(
@@ -156,10 +117,11 @@ fn prepare<'env>(
     task: &Task,
     store: &SharedStore,
     acks: Option<&BTreeSet<String>>,
+    answer: &Sender<Result<Fetched, RunError>>,
 ) -> Result<Prepared<'env>, RunError> {
     let lib = context.registry.get(&plan.lib).ok_or_else(|| lib_functions::LibError::stopped(&plan.lib))?;
     let table_exists = context.facts.tables.contains_key(&planned.target().key());
-    let arguments = arguments(context.session, planned, plan, task, table_exists)?;
+    let arguments = arguments(context.host.session, planned, plan, task, table_exists)?;
     let target = planned.target().to_string();
     let fingerprint = fingerprint(planned, lib, &arguments);
     let none = BTreeSet::new();
@@ -169,9 +131,8 @@ fn prepare<'env>(
         staged.warnings.append(&mut warnings);
         return Ok(Prepared::Resumed(staged));
     }
-    let (answer, answers) = channel();
-    let job = Job { lib, columns: plan.columns.clone(), arguments, target, fingerprint, warnings, answer };
-    Ok(Prepared::Job(job, answers))
+    let (columns, answer) = (plan.columns.clone(), answer.clone());
+    Ok(Prepared::Job(Job { lib, columns, arguments, target, fingerprint, warnings, answer }))
 }
 
 /// What rows depend on: the model, the lib's files, and what it is called with.
@@ -193,25 +154,18 @@ impl Job<'_> {
             lib: self.lib,
             host,
             arguments: self.arguments.iter().map(|(name, value)| (name.as_str(), value.clone())).collect(),
-            columns: self.columns.clone(),
+            columns: self.columns,
             target: &self.target,
             run_id,
             fingerprint: &self.fingerprint,
             store,
             stop,
         };
-        let outcome =
+        let mut outcome =
             if stop.is_requested() { Err(RunError::Interrupted) } else { fetch.run().map_err(RunError::from) };
-        let outcome = outcome.map(|fetched| match fetched {
-            Fetched::Rows(mut staged) => {
-                staged.warnings.extend(self.warnings.iter().cloned());
-                FetchOutcome::Rows(staged)
-            }
-            Fetched::Aborted { mut warnings } => {
-                warnings.extend(self.warnings.iter().cloned());
-                FetchOutcome::Aborted { warnings }
-            }
-        });
+        if let Ok(Fetched::Rows(Staged { warnings, .. }) | Fetched::Aborted { warnings }) = &mut outcome {
+            warnings.extend(self.warnings);
+        }
         // Nobody waits any more if the run was ended.
         let _ = self.answer.send(outcome);
     }
@@ -225,11 +179,8 @@ impl Fetches {
     }
 
     /// What a model's fetch came to, once it is done.
-    pub(crate) fn take(&mut self, key: &str) -> Result<FetchOutcome, RunError> {
-        if let Some(outcome) = self.results.remove(key) {
-            return outcome;
-        }
-        let Some(answers) = self.waiting.remove(key) else { return Err(RunError::Interrupted) };
-        answers.recv().unwrap_or(Err(RunError::Interrupted))
+    pub(crate) fn take(&mut self, key: &str) -> Result<Fetched, RunError> {
+        let answer = self.answers.remove(key).and_then(|answers| answers.recv().ok());
+        answer.unwrap_or(Err(RunError::Interrupted))
     }
 }
