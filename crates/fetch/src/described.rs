@@ -12,9 +12,8 @@ pub fn columns_argument(columns: &[Column]) -> HostValue {
 
 /// The same of columns by name and type.
 pub fn described_columns<'a>(columns: impl Iterator<Item = (&'a str, &'a DeclaredType)>) -> HostValue {
-    let described = |(name, declared)| {
-        HostValue::Dict(vec![(text("name"), text(name)), (text("type"), described_type(declared))])
-    };
+    let described =
+        |(name, declared)| HostValue::Dict(vec![(text("name"), text(name)), (text("type"), described_type(declared))]);
     HostValue::List(columns.map(described).collect())
 }
 

@@ -28,7 +28,8 @@ mod tests {
 
     #[test]
     fn a_wait_doubles_up_to_an_hour() {
-        let waits = [1, 2, 3, 12, 13, 40, u32::MAX].map(|failures| wait(Duration::from_secs(1), failures, 0.5).as_secs());
+        let waits =
+            [1, 2, 3, 12, 13, 40, u32::MAX].map(|failures| wait(Duration::from_secs(1), failures, 0.5).as_secs());
         assert_eq!(waits, [1, 2, 4, 2048, 3600, 3600, 3600]);
         assert_eq!(wait(Duration::ZERO, 9, 0.5), Duration::ZERO);
         assert_eq!(wait(Duration::MAX, 2, 0.5), Duration::from_hours(1));

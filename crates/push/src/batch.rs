@@ -76,14 +76,17 @@ mod tests {
 
     #[test]
     fn a_row_comes_into_a_batch_again_only_as_the_other_half_of_its_change() {
-        let mut queued = Queued::new(vec![
-            change(1, 7, Insert, 1, 0),
-            change(2, 8, Insert, 1, 0),
-            change(3, 7, UpdatePreimage, 2, 0),
-            change(4, 7, UpdatePostimage, 2, 0),
-            change(5, 8, Delete, 3, 0),
-            change(6, 7, Delete, 3, 0),
-        ], false);
+        let mut queued = Queued::new(
+            vec![
+                change(1, 7, Insert, 1, 0),
+                change(2, 8, Insert, 1, 0),
+                change(3, 7, UpdatePreimage, 2, 0),
+                change(4, 7, UpdatePostimage, 2, 0),
+                change(5, 8, Delete, 3, 0),
+                change(6, 7, Delete, 3, 0),
+            ],
+            false,
+        );
         assert_eq!(seqs(&queued.next(9)), [1, 2]);
         assert_eq!(seqs(&queued.next(9)), [3, 4, 5]);
         assert_eq!(seqs(&queued.next(9)), [6]);

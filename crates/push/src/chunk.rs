@@ -55,7 +55,8 @@ impl<'a> Chunk<'a> {
         }
         let lanes = deal(changes, usize::try_from(api.max_concurrent).unwrap_or(usize::MAX));
         let is_contiguous = api.batch_mode == BatchMode::Async;
-        let ends = self.run(lanes, |lane, running, changes| lane.deliver(running, Queued::new(changes, is_contiguous)))?;
+        let ends =
+            self.run(lanes, |lane, running, changes| lane.deliver(running, Queued::new(changes, is_contiguous)))?;
         Ok(worst(&ends))
     }
 

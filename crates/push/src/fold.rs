@@ -42,11 +42,19 @@ fn net(mut changes: Vec<Change>) -> Vec<Change> {
         (Some(only), None) => vec![only],
         // It was there before and is there now.
         (Some(first), Some(last)) if first.is_old() && !last.is_old() => {
-            if first.row == last.row { Vec::new() } else { vec![first, last] }
+            if first.row == last.row {
+                Vec::new()
+            } else {
+                vec![first, last]
+            }
         }
         // It is gone.
         (Some(first), Some(last)) if last.is_old() => {
-            if first.event.change_type == ChangeType::Insert { Vec::new() } else { vec![last] }
+            if first.event.change_type == ChangeType::Insert {
+                Vec::new()
+            } else {
+                vec![last]
+            }
         }
         // It came, and changed since.
         (Some(first), Some(last)) if first.event.change_type == ChangeType::Insert => {

@@ -146,16 +146,19 @@ impl<'a> Lane<'a> {
         let ids: Vec<String> =
             batch.changes.iter().map(|change| change.id(delivery.target, delivery.table_uuid)).collect();
         let idempotency_key = hash(ids.iter().map(String::as_str));
-        let answer = running.push_unless(delivery.stop, &PushCall {
-            rows: &batch.rows,
-            keys: &batch.keys,
-            batch_number: number,
-            kind: sink.kind,
-            key_columns: &sink.key_columns,
-            columns: &sink.columns_argument,
-            arguments: &sink.arguments,
-            idempotency_key: Some(&idempotency_key),
-        });
+        let answer = running.push_unless(
+            delivery.stop,
+            &PushCall {
+                rows: &batch.rows,
+                keys: &batch.keys,
+                batch_number: number,
+                kind: sink.kind,
+                key_columns: &sink.key_columns,
+                columns: &sink.columns_argument,
+                arguments: &sink.arguments,
+                idempotency_key: Some(&idempotency_key),
+            },
+        );
         match answer {
             Ok(PushAnswer::Rows(statuses)) => self.answered(batch, statuses),
             Ok(PushAnswer::All { warnings }) => {
@@ -216,9 +219,7 @@ impl<'a> Lane<'a> {
             RowStatus::Error(text) if api.max_attempts > 0 && u64::from(failures) >= api.max_attempts => {
                 (OutcomeStatus::Reject(to_json(row)), Some(format!("given up after {failures} attempt(s): {text}")))
             }
-            RowStatus::Error(text) => {
-                (OutcomeStatus::Error(wait(api.retry_backoff, failures, chance())), Some(text))
-            }
+            RowStatus::Error(text) => (OutcomeStatus::Error(wait(api.retry_backoff, failures, chance())), Some(text)),
         };
         Outcome { seq: change.event.seq, status, message }
     }

@@ -27,6 +27,24 @@ pub struct Report {
 }
 
 impl Report {
+    /// The texts for the user, and how many are left out.
+    pub fn texts(&self) -> Vec<String> {
+        let more = (self.more_warnings > 0).then(|| format!("and {} more of such warnings", self.more_warnings));
+        self.warnings.iter().cloned().chain(more).collect()
+    }
+
+    /// What failed, in one sentence.
+    pub fn failure(&self) -> String {
+        let count = |number: u64, what: &str| (number > 0).then(|| format!("{number} row(s) {what}"));
+        let counts = [count(self.rejected, "rejected"), count(self.to_retry, "not delivered")];
+        let counts = counts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        match (&self.first_error, &self.finalize_error) {
+            (Some(error), _) => format!("{counts}: {error}"),
+            (None, Some(error)) => format!("all rows were delivered, but finalize failed: {error}"),
+            (None, None) => counts,
+        }
+    }
+
     /// Whether any event failed or was rejected.
     pub fn has_failures(&self) -> bool {
         self.rejected > 0 || self.to_retry > 0 || self.finalize_error.is_some()

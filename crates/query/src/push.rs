@@ -49,6 +49,9 @@ fn check_column(column: &Value, position: usize) -> Option<FetchFinding> {
         "STAR" => Some(finding(STAR, "SELECT * is not allowed in @push models".into())),
         "CAST" if text(column, "alias").is_some() => None,
         "CAST" => Some(finding(ALIAS_REQUIRED, format!("column {position} has no explicit alias"))),
-        _ => Some(finding(CAST_REQUIRED, format!("column {position} is not cast: it must be <expression>::TYPE AS alias"))),
+        _ => Some(finding(
+            CAST_REQUIRED,
+            format!("column {position} is not cast: it must be <expression>::TYPE AS alias"),
+        )),
     }
 }

@@ -1,14 +1,16 @@
 //! What stops a run, or one model of it.
 
 use engine::EngineError;
+use feed::FeedError;
 use fetch::FetchError;
 use lib_functions::{LibError, LibErrorKind};
 use materialize::MaterializeError;
 use model::Finding;
 use plan::{Cycle, DecisionError};
 use project::ProjectError;
+use push::Report;
 use state::StateError;
-use types::{Code, Diagnose, Place};
+use types::{Code, Diagnose, Place, Target};
 
 /// An error of a run.
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +51,23 @@ pub enum RunError {
     /// The state.
     #[error(transparent)]
     State(#[from] StateError),
+    /// The changes of a table cannot be read.
+    #[error(transparent)]
+    Feed(#[from] FeedError),
+    /// Rows were not delivered.
+    #[error("{}", .report.failure())]
+    Push {
+        /// Whose.
+        target: Target,
+        /// What was.
+        report: Report,
+    },
+    /// `ONDATRA_CLAIM_CHUNK` is no number of events.
+    #[error("ONDATRA_CLAIM_CHUNK is {text:?}, which is no number of events")]
+    ClaimChunk {
+        /// What it says.
+        text: String,
+    },
     /// Models depend on each other.
     #[error(transparent)]
     Cycle(#[from] Cycle),
@@ -148,6 +167,9 @@ impl Diagnose for RunError {
             Self::Lib(error) => error.code(),
             Self::Fetch(error) => error.code(),
             Self::State(error) => error.code(),
+            Self::Feed(error) => error.code(),
+            Self::Push { .. } => Code::PushRows,
+            Self::ClaimChunk { .. } => Code::PushChunk,
             Self::Cycle(cycle) => cycle.code(),
             Self::ModelNotFound { .. } => Code::ModelNotFound,
             Self::Busy { .. } => Code::ProjectBusy,
@@ -173,6 +195,12 @@ impl Diagnose for RunError {
             Self::Lib(error) => error.help(),
             Self::Fetch(error) => error.help(),
             Self::State(error) => error.help(),
+            Self::Feed(error) => error.help(),
+            Self::Push { target, report } if report.rejected > 0 => {
+                format!("`ondatrasql queue show {target} --dead` shows what was rejected, `queue retry {target} --dead` sends it again")
+            }
+            Self::Push { .. } => "nothing is lost: the next run tries again what is due by then".into(),
+            Self::ClaimChunk { .. } => "write a whole number above 0, like 10000, or leave it out".into(),
             Self::Cycle(cycle) => cycle.help(),
             Self::ModelNotFound { suggestion: Some(other), .. } => format!("did you mean `{other}`?"),
             Self::ModelNotFound { suggestion: None, .. } => {

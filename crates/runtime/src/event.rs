@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use push::Report;
 use types::{Kind, RunType, Target};
 
 use crate::RunError;
@@ -36,6 +37,8 @@ pub struct ModelOutcome {
     pub error: Option<RunError>,
     /// Texts for the user.
     pub warnings: Vec<String>,
+    /// What was delivered, if the model pushes.
+    pub push: Option<Report>,
 }
 
 impl ModelOutcome {

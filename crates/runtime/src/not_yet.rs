@@ -11,7 +11,6 @@ pub(crate) fn check_supported(model: &Model) -> Result<(), RunError> {
     let masked = model.columns.iter().find(|doc| doc.mask().is_some());
     let first = |written: &[Written<String>]| written.first().map(|written| written.span.clone());
     let missing = [
-        model.push.is_some().then(|| ("@push".to_owned(), None)),
         masked.map(|doc| (format!("masking (column `{}`)", doc.name), Some(doc.span.clone()))),
         first(&model.constraints).map(|span| ("@constraint".to_owned(), Some(span))),
         first(&model.audits).map(|span| ("@audit".to_owned(), Some(span))),

@@ -19,11 +19,14 @@ use crate::execute::{Executed, FetchedRows, RunContext, execute};
 use crate::fetching::{FetchPlans, Fetches, JobsContext, Loading, check_models, read_registry, run_jobs};
 use crate::functions::KnownFunctions;
 use crate::git::git_info;
+use crate::lib_host::HostContext;
 use crate::planning::{Planned, PlannedModel, decide_run, last_commit, plan_models, sort};
+use crate::pushing::{Pushes, check_pushes};
 use crate::requirements::check_runs;
 use crate::task::Task;
 use crate::{
-    Cancellation, ModelOutcome, Observer, ProjectLock, RunError, RunSummary, Session, Status, load_models, select_model,
+    Cancellation, ModelOutcome, Observer, ProjectLock, RunError, RunSummary, Session, StateSession, Status,
+    load_models, select_model,
 };
 
 /// What to run, and with what.
@@ -85,6 +88,7 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
     let Planned { models, names } = plan(options, &session, &facts, models)?;
     let registry = read_registry(&session, &options.root)?;
     let plans = check_models(&session, &registry, &models, options.model.is_some())?;
+    let pushing = check_pushes(&registry, &models)?;
     let functions = KnownFunctions::default();
     let context = RunContext {
         session: &session,
@@ -96,30 +100,36 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
     };
     let mut turns = Turns::new(&models, &facts, options.wish);
     let to_fetch = turns.fetches(&models, &facts);
-    let store = if to_fetch.is_empty() { None } else { Some((options.open_state)()?) };
+    let needs_state = !to_fetch.is_empty() || !pushing.is_empty();
+    let state = needs_state.then(|| (options.open_state)().and_then(StateSession::start)).transpose()?;
+    let host = HostContext {
+        session: &session,
+        root: &options.root,
+        environment: &options.environment,
+        redactor: &options.redactor,
+        output: Arc::clone(&options.output),
+    };
+    let pushes = match &state {
+        Some(state) if !pushing.is_empty() => {
+            Some(Pushes::start(&host, state, &options.cancellation, (&registry, &pushing), &dag_run_id)?)
+        }
+        _ => None,
+    };
     observer.started(models.len());
     let interrupted = std::thread::scope(|scope| {
         let jobs = JobsContext {
-            session: &session,
+            host: &host,
             facts: &facts,
             registry: &registry,
             plans: &plans,
-            environment: &options.environment,
-            redactor: &options.redactor,
-            output: Arc::clone(&options.output),
             cancellation: &options.cancellation,
-            root: &options.root,
             run_id: &dag_run_id,
         };
+        let store = state.as_ref().filter(|_| !to_fetch.is_empty()).map(|state| state.store.clone());
         let fetches = store.map(|store| run_jobs(scope, &jobs, &to_fetch, store, options.jobs)).transpose()?;
         let mut facts = facts.clone();
-        Ok::<_, RunError>(turns.take_all(
-            &context,
-            &models,
-            &mut facts,
-            FetchTurns { plans: &plans, redactor: &options.redactor, fetches },
-            observer,
-        ))
+        let outside = Outside { plans: &plans, redactor: &options.redactor, fetches, pushes };
+        Ok::<_, RunError>(turns.take_all(&context, &models, &mut facts, outside, observer))
     })?;
     Ok(RunSummary { dag_run_id, outcomes: turns.outcomes, duration: clock.elapsed(), interrupted })
 }
@@ -140,14 +150,15 @@ fn plan(options: &RunOptions, session: &Session, facts: &LakeFacts, models: Vec<
     }
 }
 
-/// The fetches of a run, as its models see them.
-struct FetchTurns<'a> {
+/// What a run has to do with the world outside of the lake: fetches and deliveries.
+struct Outside<'a> {
     plans: &'a FetchPlans,
     redactor: &'a Redactor,
     fetches: Option<Fetches>,
+    pushes: Option<Pushes<'a>>,
 }
 
-impl FetchTurns<'_> {
+impl Outside<'_> {
     /// Runs a model, with what was fetched if it fetches; `None` if there is nothing to commit.
     fn execute(
         &mut self,
@@ -205,6 +216,26 @@ impl FetchTurns<'_> {
             }
             // The rows are committed by the next run, if nothing changes till then.
             Err(error) => Err(error),
+        }
+    }
+}
+
+impl Outside<'_> {
+    /// Delivers what a model changed, and what is left from before: the data is committed, whatever comes of it.
+    fn push(&mut self, context: &RunContext<'_>, planned: &PlannedModel, outcome: &mut ModelOutcome) {
+        let is_over = outcome.error.as_ref().is_some_and(|error| error.is_fatal() || error.is_interrupt());
+        let Some(pushes) = self.pushes.as_mut().filter(|_| !is_over) else { return };
+        match pushes.after(context.session, planned) {
+            Ok(None) => {}
+            Ok(Some(report)) => {
+                outcome.warnings.extend(report.texts());
+                if report.has_failures() && outcome.error.is_none() {
+                    outcome.error = Some(RunError::Push { target: planned.target().clone(), report: report.clone() });
+                }
+                outcome.push = Some(report);
+            }
+            Err(error) if outcome.error.is_none() => outcome.error = Some(error),
+            Err(error) => outcome.warnings.push(format!("push: {error}")),
         }
     }
 }
@@ -281,7 +312,7 @@ impl Turns {
         context: &RunContext<'_>,
         models: &[PlannedModel],
         facts: &mut LakeFacts,
-        mut fetches: FetchTurns<'_>,
+        mut outside: Outside<'_>,
         observer: &mut dyn Observer,
     ) -> bool {
         for planned in models {
@@ -289,7 +320,7 @@ impl Turns {
                 return true;
             }
             observer.model_started(planned.target());
-            let outcome = self.take(context, planned, facts, &mut fetches);
+            let outcome = self.take(context, planned, facts, &mut outside);
             observer.model_finished(&outcome);
             let error = outcome.error.as_ref();
             let fatal = error.is_some_and(RunError::is_fatal);
@@ -309,7 +340,7 @@ impl Turns {
         context: &RunContext<'_>,
         planned: &PlannedModel,
         facts: &mut LakeFacts,
-        fetches: &mut FetchTurns<'_>,
+        outside: &mut Outside<'_>,
     ) -> ModelOutcome {
         let clock = Instant::now();
         let key = planned.target().key();
@@ -322,17 +353,19 @@ impl Turns {
             duration: Duration::ZERO,
             error: None,
             warnings: Vec::new(),
+            push: None,
         };
         if planned.depends.iter().any(|name| self.failed.contains(&name.to_lowercase())) {
             outcome.run_type = Some(RunType::Skip);
             outcome.warnings.push("skipped: upstream model failed".into());
             self.failed.insert(key);
-        } else if let Err(error) = self.decide_and_execute(context, planned, facts, fetches, &mut outcome) {
+        } else if let Err(error) = self.decide_and_execute(context, planned, facts, outside, &mut outcome) {
             outcome.error = Some(error);
             self.failed.insert(key);
         } else if outcome.status() == Status::Ok {
             self.ran.insert(key);
         }
+        outside.push(context, planned, &mut outcome);
         outcome.duration = clock.elapsed();
         outcome
     }
@@ -342,7 +375,7 @@ impl Turns {
         context: &RunContext<'_>,
         planned: &PlannedModel,
         facts: &mut LakeFacts,
-        fetches: &mut FetchTurns<'_>,
+        outside: &mut Outside<'_>,
         outcome: &mut ModelOutcome,
     ) -> Result<(), RunError> {
         check_runs(planned, facts)?;
@@ -353,7 +386,7 @@ impl Turns {
             return Ok(());
         }
         let task = Task::new(decision, &planned.model, last_commit(planned, facts)?);
-        let Some(executed) = fetches.execute(context, planned, &task, facts, outcome)? else { return Ok(()) };
+        let Some(executed) = outside.execute(context, planned, &task, facts, outcome)? else { return Ok(()) };
         self.stale = true;
         outcome.run_type = Some(executed.decision.run_type);
         outcome.reason = executed.decision.reason.to_string();

@@ -4,7 +4,9 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use runtime::{Cancellation, ModelOutcome, Observer, RunError, RunOptions, RunSummary, Status, Wish, select_model};
+use runtime::{
+    Cancellation, ModelOutcome, Observer, PushReport, RunError, RunOptions, RunSummary, Status, Wish, select_model,
+};
 use serde_json::json;
 use types::{Kind, Target};
 
@@ -187,6 +189,10 @@ fn lines(ui: &Ui, outcome: &ModelOutcome) -> Vec<String> {
             format(outcome.duration)
         ),
     }];
+    lines.extend(outcome.push.iter().map(|push| {
+        let PushReport { delivered, rejected, to_retry, pending, .. } = push;
+        format!("  PUSH: {delivered} delivered, {rejected} rejected, {to_retry} to retry, {pending} pending")
+    }));
     lines.extend(outcome.error.iter().map(|error| format!("  ERROR: {}", one_line(&ui.redact(&error.to_string())))));
     lines.extend(outcome.warnings.iter().map(|warning| format!("  WARN: {}", one_line(&ui.redact(warning)))));
     lines
@@ -217,6 +223,15 @@ fn record(ui: &Ui, outcome: &ModelOutcome, summary: &RunSummary) -> String {
     });
     if let (true, Some(map)) = (outcome.reason.is_empty(), record.as_object_mut()) {
         map.shift_remove("run_reason");
+    }
+    if let (Some(push), Some(map)) = (&outcome.push, record.as_object_mut()) {
+        let counts = [
+            ("push_delivered", push.delivered),
+            ("push_rejected", push.rejected),
+            ("push_retry", push.to_retry),
+            ("push_pending", push.pending),
+        ];
+        map.extend(counts.map(|(key, count)| (key.to_owned(), count.into())));
     }
     record.to_string()
 }

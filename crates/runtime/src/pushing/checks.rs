@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use lib_functions::{HostValue, Lib, PushApi, Registry};
 use model::{Model, PushCall};
+use query::check_push_query;
 use types::{Code, Kind};
 
 use crate::RunError;
@@ -25,10 +26,26 @@ pub(crate) fn check_pushes(registry: &Registry, planned: &[PlannedModel]) -> Res
     let mut plans = PushPlans::new();
     for planned in planned {
         if let Some(call) = &planned.model.push {
+            check_query(registry, planned)?;
             plans.insert(planned.target().key(), check(registry, &planned.model, call)?);
         }
     }
     Ok(plans)
+}
+
+/// The SQL: what is sent has types and names that somebody chose.
+fn check_query(registry: &Registry, planned: &PlannedModel) -> Result<(), RunError> {
+    // Without a tree the run has ended already.
+    let Ok(tree) = &planned.tree else { return Ok(()) };
+    let Some(finding) = check_push_query(tree, |name| registry.get(name).is_some()).into_iter().next() else {
+        return Ok(());
+    };
+    Err(RunError::Refused {
+        code: Code::PushModel,
+        message: finding.message,
+        help: finding.help,
+        place: Box::new(planned.model.sql_place(finding.offset.unwrap_or(0))),
+    })
 }
 
 fn check(registry: &Registry, model: &Model, call: &PushCall) -> Result<PushPlan, RunError> {
@@ -58,12 +75,7 @@ fn check_kind(model: &Model, api: &PushApi, name: &str) -> Result<(), RunError> 
 }
 
 /// The arguments by their names; those with a default may be left out.
-fn arguments(
-    model: &Model,
-    lib: &Lib,
-    api: &PushApi,
-    call: &PushCall,
-) -> Result<Vec<(String, HostValue)>, RunError> {
+fn arguments(model: &Model, lib: &Lib, api: &PushApi, call: &PushCall) -> Result<Vec<(String, HostValue)>, RunError> {
     let push = lib.functions.get("push");
     let has_default = |name: &str| {
         let parameter = push.and_then(|push| push.parameters.iter().find(|parameter| parameter.name == name));
@@ -86,6 +98,8 @@ fn arguments(
 }
 
 fn refused(model: &Model, message: String, help: String) -> RunError {
-    let span = model.spans.push.clone().unwrap_or(0..0);
-    RunError::Refused { code: Code::PushModel, message, help, place: Box::new(model.place(span)) }
+    // The function's name stands first in the directive's value.
+    let name = model.push.as_ref().map_or("", |call| call.function.as_str());
+    let place = model.directive_place("push", name).unwrap_or_else(|| model.place(0..0));
+    RunError::Refused { code: Code::PushModel, message, help, place: Box::new(place) }
 }

@@ -19,11 +19,8 @@ impl push::Images for LakeImages<'_> {
     type Error = FeedError;
 
     fn rows(&mut self, events: &[Event]) -> Result<Vec<Option<Row>>, FeedError> {
-        let image = |event: &Event| ImageOf {
-            rowid: event.rowid,
-            change_type: event.change_type,
-            snapshot: event.snapshot,
-        };
+        let image =
+            |event: &Event| ImageOf { rowid: event.rowid, change_type: event.change_type, snapshot: event.snapshot };
         let wanted: Vec<ImageOf> = events.iter().map(image).collect();
         let Session { connection, lake, metadata, .. } = self.session;
         let mut found = read_images(connection, lake, metadata, self.target, &wanted)?;

@@ -5,5 +5,5 @@ mod feeding;
 mod images;
 mod pushes;
 
-pub(crate) use checks::{PushPlans, check_pushes};
+pub(crate) use checks::check_pushes;
 pub(crate) use pushes::Pushes;
