@@ -137,7 +137,9 @@ impl Answering<'_> {
         let is_foreign = |key: &Value<'v>| key.unpack_str().is_none_or(|key| !own.contains(key));
         let first = dict.keys().find(is_foreign).map(|key| shown(key, heap)).unwrap_or_default();
         let function = self.function;
-        vec![(self.told)(&format!("{function}: {count} keys are of no row of the batch and ignored, first: {first}"))]
+        vec![(self.told)(&format!(
+            "{function}() answered for rows that are not in the batch: {count} ignored, first: {first}"
+        ))]
     }
 
     /// A warning if an atomic sink answers like one that is not.
@@ -146,7 +148,7 @@ impl Answering<'_> {
             return Vec::new();
         }
         vec![format!(
-            "{}: returned a value of type {}, which is not looked at: with \"batch_mode\": \"atomic\" all rows are \
+            "{}() returned a value of type {}, which is not looked at: with \"batch_mode\": \"atomic\" all rows are \
              delivered unless it fails; if it answers for each row, the sink may be meant as \"sync\"",
             self.function,
             type_name(value)
@@ -163,6 +165,5 @@ fn job<'v>(value: Value<'v>, heap: Heap<'v>) -> Result<HostValue, String> {
     if DictRef::from_value(value).is_none() {
         return Err(format!("must return the job's reference as a dict, not a value of type {}", type_name(value)));
     }
-    weigh(value, heap).map_err(|excess| excess.to_string())?;
     HostValue::from_value(value, heap).map_err(|error| error.to_string())
 }
