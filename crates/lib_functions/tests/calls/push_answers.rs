@@ -36,8 +36,8 @@ fn a_status_is_one_of_four_and_all_else_an_error() {
         ("\"warn:was there\"", RowStatus::Warn(text("was there"))),
         ("\"error: full: later\"", RowStatus::Error(text("full: later"))),
         ("\"reject: no such list\"", RowStatus::Reject(text("no such list"))),
-        ("\"error:\"", RowStatus::Error(text("push() gave no reason"))),
-        ("\"reject: \"", RowStatus::Reject(text("push() gave no reason"))),
+        ("\"error:\"", RowStatus::Error(text("x.push() gave no reason"))),
+        ("\"reject: \"", RowStatus::Reject(text("x.push() gave no reason"))),
     ] {
         assert_eq!(status(given), expected, "{given}");
     }
@@ -82,14 +82,14 @@ fn a_batch_without_a_status_for_each_row_fails_and_names_the_first() {
         ("return \"ok\"", format!("must return a dict {MUST} string: \"1:insert\" has none")),
         ("return [\"ok\", \"ok\"]", format!("must return a dict {MUST} list: \"1:insert\" has none")),
         ("return len", format!("must return a dict {MUST} function: \"1:insert\" has none")),
-        ("return {}", "must return a status for every row: \"1:insert\" has none (2 of 2 rows)".into()),
+        ("return {}", "must return a dict with a status for every row: \"1:insert\" has none (2 of 2 rows)".into()),
         (
             "return {\"1:insert\": \"ok\"}",
-            "must return a status for every row: \"2:delete\" has none (1 of 2 rows)".into(),
+            "must return a dict with a status for every row: \"2:delete\" has none (1 of 2 rows)".into(),
         ),
         (
             "return {1: \"ok\", \"1\": \"ok\", \"2:delete\": \"ok\"}",
-            "must return a status for every row: \"1:insert\" has none (1 of 2 rows)".into(),
+            "must return a dict with a status for every row: \"1:insert\" has none (1 of 2 rows)".into(),
         ),
     ] {
         let error = failure(stage("sync", returned).pushing(|running| push(running)).unwrap());
@@ -106,12 +106,12 @@ fn keys_of_another_batch_are_ignored_with_a_warning() {
     for (more, expected) in [
         (
             "\"3:insert\": \"reject: x\"",
-            "push() answered for rows that are not in the batch: 1 ignored, first: 3:insert",
+            "x.push() answered for rows that are not in the batch: 1 ignored, first: 3:insert",
         ),
-        ("7: \"ok\", (): 1", "push() answered for rows that are not in the batch: 2 ignored, first: 7"),
+        ("7: \"ok\", (): 1", "x.push() answered for rows that are not in the batch: 2 ignored, first: 7"),
         (
             "env.get(\"CRM_TOKEN\"): 1",
-            "push() answered for rows that are not in the batch: 1 ignored, first: [REDACTED]",
+            "x.push() answered for rows that are not in the batch: 1 ignored, first: [REDACTED]",
         ),
     ] {
         let stage = stage("sync", &format!("return {{{more}, {ok}}}"));
@@ -124,7 +124,7 @@ fn keys_of_another_batch_are_ignored_with_a_warning() {
         "d = {str(i): \"a\" * 10 for i in range(20000)}\nd[\"1:insert\"] = \"ok\"\nd[\"2:delete\"] = \"ok\"\nreturn d";
     let answer = stage("sync", many).pushing(|running| push(running)).unwrap().unwrap();
     let PushAnswer::Rows(statuses) = answer else { panic!("{answer:?}") };
-    assert_eq!(statuses.warnings, ["push() answered for rows that are not in the batch: 20000 ignored, first: 0"]);
+    assert_eq!(statuses.warnings, ["x.push() answered for rows that are not in the batch: 20000 ignored, first: 0"]);
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn an_atomic_batch_is_delivered_unless_it_fails() {
     for (returned, kind) in [("return {}", "dict"), ("return True", "bool"), ("return \"ok\"", "string")] {
         let warnings = warnings(returned);
         assert_eq!(warnings.len(), 1);
-        assert!(warnings[0].starts_with(&format!("push() returned a value of type {kind}, which")), "{warnings:?}");
+        assert!(warnings[0].starts_with(&format!("x.push() returned a value of type {kind}, which")), "{warnings:?}");
         assert!(warnings[0].ends_with("the sink may be meant as \"sync\""), "{warnings:?}");
     }
     let error = failure(stage("atomic", "fail(\"rolled back\")").pushing(|running| push(running)).unwrap());
@@ -173,10 +173,11 @@ fn a_job_is_waited_for_until_it_has_a_status_for_each_row() {
     for waiting in ["return {\"done\": False}", "return {\"done\": False, \"per_row\": {\"1:insert\": \"ok\"}}"] {
         assert_eq!(polled(waiting), Ok(PollAnswer::Waiting));
     }
-    let done = "return {\"done\": True, \"per_row\": {\"2:delete\": \"reject: gone\", \"1:insert\": \"warn: slow\", \"9:x\": \"ok\"}}";
+    let done = "return {\"done\": True, \"per_row\": \
+                {\"2:delete\": \"reject: gone\", \"1:insert\": \"warn: slow\", \"9:x\": \"ok\"}}";
     let Ok(PollAnswer::Done(statuses)) = polled(done) else { panic!("not done") };
     assert_eq!(statuses.rows, [RowStatus::Warn("slow".into()), RowStatus::Reject("gone".into())]);
-    assert_eq!(statuses.warnings, ["poll() answered for rows that are not in the batch: 1 ignored, first: 9:x"]);
+    assert_eq!(statuses.warnings, ["x.poll() answered for rows that are not in the batch: 1 ignored, first: 9:x"]);
     for (returned, expected) in [
         ("pass", "must return dict, not None"),
         ("return True", "must return dict, not bool"),
@@ -194,7 +195,7 @@ fn a_job_is_waited_for_until_it_has_a_status_for_each_row() {
         ),
         (
             "return {\"done\": True, \"per_row\": {\"1:insert\": \"ok\"}}",
-            "'per_row' must be a status for every row: \"2:delete\" has none (1 of 2 rows)",
+            "'per_row' must be a dict with a status for every row: \"2:delete\" has none (1 of 2 rows)",
         ),
     ] {
         assert_eq!(polled(returned), Err(format!("x.poll: {expected}")));
