@@ -10,6 +10,7 @@ use starlark::values::list::{AllocList, ListRef};
 use starlark::values::tuple::{AllocTuple, TupleRef};
 use starlark::values::{Heap, UnpackValue, Value, ValueLike};
 
+use crate::bounds::{Excess, weigh};
 use crate::builtins::duration::Duration;
 use crate::builtins::time::Time;
 
@@ -59,6 +60,9 @@ pub(crate) enum HostValueError {
     /// More than the host can hold.
     #[error("the value has more than {MAX_VALUES} parts")]
     TooLarge,
+    /// Longer than the host can hold.
+    #[error("the value is too long")]
+    TooLong,
     /// A list or a dict as a key of a dict.
     #[error("a {0} cannot be a key of a dict")]
     Unhashable(String),
@@ -70,6 +74,12 @@ impl HostValue {
     /// # Errors
     /// When it holds something that is not data (a function, a module), or has no end.
     pub(crate) fn from_value<'v>(value: Value<'v>, heap: Heap<'v>) -> Result<Self, HostValueError> {
+        // A text that stands in it many times is small on the heap alone.
+        weigh(value, heap).map_err(|excess| match excess {
+            Excess::Deep => HostValueError::TooDeep,
+            Excess::Parts => HostValueError::TooLarge,
+            Excess::Long | Excess::Memory | Excess::Digits => HostValueError::TooLong,
+        })?;
         Taking { heap, values: 0 }.take(value, 0)
     }
 
@@ -158,7 +168,8 @@ fn take_scalar(value: Value) -> Option<HostValue> {
     Duration::from_value(value).map(|value| HostValue::Duration(value.signed()))
 }
 
-/// What a list, a tuple, a set or a range holds; nothing for another value.
+/// What a list, a tuple, a set or a range holds; nothing for another value, and for a range that is too long to be
+/// written out.
 pub(crate) fn elements<'v>(value: Value<'v>, heap: Heap<'v>) -> Option<Vec<Value<'v>>> {
     if let Some(list) = ListRef::from_value(value) {
         return Some(list.content().to_vec());
@@ -166,7 +177,9 @@ pub(crate) fn elements<'v>(value: Value<'v>, heap: Heap<'v>) -> Option<Vec<Value
     if let Some(tuple) = TupleRef::from_value(value) {
         return Some(tuple.content().to_vec());
     }
-    if matches!(value.get_type(), "set" | "range") {
+    let is_short =
+        || value.length().is_ok_and(|length| usize::try_from(length).is_ok_and(|length| length <= MAX_VALUES));
+    if matches!(value.get_type(), "set" | "range") && is_short() {
         return value.iterate(heap).ok().map(Iterator::collect);
     }
     None

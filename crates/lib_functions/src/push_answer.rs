@@ -57,7 +57,8 @@ pub enum RowStatus {
 
 /// A batch that a function answers for.
 pub(crate) struct Answering<'a> {
-    pub function: &'static str,
+    /// What was called, as messages name it: `crm.push()`.
+    pub called: &'a str,
     /// A key for each row, unique.
     pub keys: &'a [String],
     /// Makes a message fit for people.
@@ -90,16 +91,16 @@ impl Answering<'_> {
 
     /// A status for every row, from a dict.
     fn statuses<'v>(&self, must: &str, value: Value<'v>, heap: Heap<'v>) -> Result<Statuses, String> {
-        let first = self.keys.first().map_or("", String::as_str);
-        let dict = DictRef::from_value(value).ok_or_else(|| {
-            let came = type_name(value);
-            format!("{must} a dict with a status for every row, not {came}: \"{first}\" has none")
-        })?;
-        weigh(value, heap).map_err(|excess| format!("{must} a status for every row: {excess}"))?;
+        let must = format!("{must} a dict with a status for every row");
+        let Some(dict) = DictRef::from_value(value) else {
+            let (came, first) = (type_name(value), self.keys.first().map_or("", String::as_str));
+            return Err(format!("{must}, not {came}: \"{first}\" has none"));
+        };
+        weigh(value, heap).map_err(|excess| format!("{must}: {excess}"))?;
         let missing: Vec<&String> = self.keys.iter().filter(|key| dict.get_str(key).is_none()).collect();
         if let Some(first) = missing.first() {
             let (count, all) = (missing.len(), self.keys.len());
-            return Err(format!("{must} a status for every row: \"{first}\" has none ({count} of {all} rows)"));
+            return Err(format!("{must}: \"{first}\" has none ({count} of {all} rows)"));
         }
         let values = self.keys.iter().filter_map(|key| dict.get_str(key));
         let rows = values.map(|value| self.status(value, heap)).collect();
@@ -116,7 +117,7 @@ impl Answering<'_> {
     fn status_of(&self, text: &str) -> RowStatus {
         let message = |said: &str| {
             let said = said.trim();
-            if said.is_empty() { format!("{}() gave no reason", self.function) } else { (self.told)(said) }
+            if said.is_empty() { format!("{} gave no reason", self.called) } else { (self.told)(said) }
         };
         match text.split_once(':') {
             None if text == "ok" => RowStatus::Ok,
@@ -136,8 +137,10 @@ impl Answering<'_> {
         let own: BTreeSet<&str> = self.keys.iter().map(String::as_str).collect();
         let is_foreign = |key: &Value<'v>| key.unpack_str().is_none_or(|key| !own.contains(key));
         let first = dict.keys().find(is_foreign).map(|key| shown(key, heap)).unwrap_or_default();
-        let function = self.function;
-        vec![(self.told)(&format!("{function}: {count} keys are of no row of the batch and ignored, first: {first}"))]
+        let called = self.called;
+        vec![(self.told)(&format!(
+            "{called} answered for rows that are not in the batch: {count} ignored, first: {first}"
+        ))]
     }
 
     /// A warning if an atomic sink answers like one that is not.
@@ -146,9 +149,9 @@ impl Answering<'_> {
             return Vec::new();
         }
         vec![format!(
-            "{}: returned a value of type {}, which is not looked at: with \"batch_mode\": \"atomic\" all rows are \
+            "{} returned a value of type {}, which is not looked at: with \"batch_mode\": \"atomic\" all rows are \
              delivered unless it fails; if it answers for each row, the sink may be meant as \"sync\"",
-            self.function,
+            self.called,
             type_name(value)
         )]
     }
@@ -163,6 +166,5 @@ fn job<'v>(value: Value<'v>, heap: Heap<'v>) -> Result<HostValue, String> {
     if DictRef::from_value(value).is_none() {
         return Err(format!("must return the job's reference as a dict, not a value of type {}", type_name(value)));
     }
-    weigh(value, heap).map_err(|excess| excess.to_string())?;
     HostValue::from_value(value, heap).map_err(|error| error.to_string())
 }

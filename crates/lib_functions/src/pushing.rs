@@ -99,12 +99,13 @@ impl Running<'_> {
     fn answered<T>(
         &self,
         around: &Surroundings,
-        function: &'static str,
+        function: &str,
         passed: &[(&str, Argument<'_>)],
         keys: &[String],
         take: impl for<'v> FnOnce(&Answering<'_>, Value<'v>, Heap<'v>) -> Result<T, String>,
     ) -> Result<T, CallError> {
-        let answering = Answering { function, keys, told: &|text| self.told(text) };
+        let called = format!("{}.{function}()", self.lib().name);
+        let answering = Answering { called: &called, keys, told: &|text| self.told(text) };
         match self.call_in(around, function, passed, |value, heap| take(&answering, value, heap)) {
             Ok(answer) => answer.map_err(|what| self.wrong(function, &what)),
             Err(CallError::Aborted) => {

@@ -73,6 +73,9 @@ fn a_submit_may_have_nothing_to_fetch() {
     assert!(matches!(submitted("abort()"), Err(CallError::Aborted)));
     assert_eq!(submitted("return 0").unwrap(), Some(HostValue::int(0)));
     assert_eq!(submitted("return \"\"").unwrap(), Some(HostValue::Text(String::new())));
+    for bomb in ["range(2000000000)", "[\"a\" * 10000000] * 1000"] {
+        assert!(matches!(submitted(&format!("return {bomb}")), Err(CallError::Failed(_))), "{bomb}");
+    }
     let Err(CallError::Failed(error)) = submitted("return len") else { panic!("a function is no reference") };
     assert!(error.to_string().starts_with("x.submit: "), "{error}");
     assert!(!error.help.contains("rows"), "{}", error.help);

@@ -1,6 +1,6 @@
 //! How often `push` is called: `rate_limit` and the pauses that a service asks for, shared by all who push to a lib.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
@@ -91,33 +91,35 @@ fn a_429_pauses_all_lanes() {
     assert!(at[1] - at[0] >= Duration::from_millis(900), "{:?}", at[1] - at[0]);
 }
 
+/// Gives up what has to wait.
+fn impatient() -> Stop {
+    let asked = AtomicUsize::new(0);
+    Stop::new(move || asked.fetch_add(1, Ordering::Relaxed) > 0)
+}
+
 #[test]
 fn a_429_that_is_tried_again_pauses_the_others_meanwhile() {
-    let came = Arc::new(Barrier::new(2));
-    let first = Arc::clone(&came);
-    let server = Server::new(move |number, _| match number {
-        0 => Answer::new(429, &[("Retry-After", "1")], ""),
-        1 => {
-            first.wait();
-            Answer::ok("")
-        }
-        _ => Answer::ok(""),
-    });
-    let stage = stage(&server, "\"retry\": 1, ", "", "print(\"called\")\n    http.post(\"x\")");
+    let server = Server::answers(vec![Answer::new(429, &[("Retry-After", "1")], ""), Answer::ok("")]);
+    let stage = stage(&server, "\"retry\": 1, ", "", "http.post(rows[0][\"to\"])");
+    let (keys, to) = (keys(), HostValue::text(Some("to")));
+    let row = |path| vec![HostValue::Dict(vec![(to.clone(), HostValue::text(Some(path)))])];
     std::thread::scope(|scope| {
-        let lane = scope.spawn(|| stage.pushing(|running| push(running).is_ok()));
-        // Its retry is answered as soon as this one sees that the pause is over.
+        scope.spawn(|| stage.pushing(|running| running.push(&call(&row("/first"), &keys, &HostValue::None)).unwrap()));
         while server.seen().is_empty() {
             std::thread::yield_now();
         }
-        std::thread::sleep(Duration::from_millis(200));
-        let second = scope.spawn(|| stage.pushing(|running| push(running).is_ok()));
-        came.wait();
-        assert!(lane.join().unwrap().unwrap() && second.join().unwrap().unwrap());
+        let (early, late) = (row("/early"), row("/late"));
+        let ended = stage.pushing(|running| {
+            // Until the 429 has arrived at the other one.
+            while running.push_unless(&impatient(), &call(&early, &keys, &HostValue::None)).is_ok() {}
+            running.push(&call(&late, &keys, &HostValue::None)).unwrap();
+        });
+        ended.unwrap();
     });
-    let at = arrivals(&server);
-    assert_eq!(at.len(), 3);
-    assert!(at[2] - at[0] >= Duration::from_millis(900), "{:?}", at[2] - at[0]);
+    let seen = server.seen();
+    let late = seen.iter().find(|seen| seen.path() == "/late").unwrap();
+    let waited = late.at - seen[0].at;
+    assert!(waited >= Duration::from_millis(900), "{waited:?}");
 }
 
 #[test]

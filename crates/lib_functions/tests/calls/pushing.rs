@@ -170,8 +170,8 @@ fn what_is_committed_cannot_be_aborted() {
 #[test]
 fn what_push_fails_with_is_told_without_secrets() {
     let functions = "def push(rows):\n    fail(\"the service refused\", env.get(\"CRM_TOKEN\"))";
-    let stage = Scene::of(&lib("", "", functions)).variable("CRM_TOKEN", "hunter2hunter2").stage();
+    let stage = Scene::of(&lib("", "", functions)).file(".env", "CRM_TOKEN=hunter2hunter2\n").stage();
     let error = failure(stage.pushing(|running| push(running)).unwrap());
+    assert_eq!(error.to_string(), "x.push: the service refused [REDACTED]");
     assert!(error.place.is_some());
-    assert!(!error.to_string().contains("hunter2") || error.to_string().starts_with("x.push: the service"), "{error}");
 }
