@@ -298,7 +298,7 @@ impl History {
             EventState::Waiting => Some(2),
             EventState::InFlight | EventState::Answered(_) => Some(3),
             EventState::Dead => Some(4),
-            EventState::Done => None,
+            EventState::Done | EventState::Dropped => None,
         };
         let events = self.model.events.iter();
         let mut expected: Vec<(i64, i64, i64)> =
