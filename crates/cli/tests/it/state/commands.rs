@@ -400,7 +400,12 @@ fn a_newer_schema_is_refused_and_an_older_one_is_brought_up_to_date() {
         let names = ["httpfs"];
         let instance = config.engine.open(&names).unwrap();
         instance.connection.execute(&config.file.expanded.text).unwrap();
-        instance.connection.execute("UPDATE state.schema_version SET version = 3; DROP TABLE state.tokens").unwrap();
+        instance
+            .connection
+            .execute(
+                "UPDATE state.schema_version SET version = 3; DROP TABLE state.tokens; DROP TABLE state.sync_receipt",
+            )
+            .unwrap();
     }
     let mut store = fixture.open("w");
     assert_eq!(store.tokens().unwrap(), []);

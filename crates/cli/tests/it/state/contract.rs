@@ -2,15 +2,14 @@
 
 use state::BackendKind;
 
-use super::contract_cases::CASES;
-use super::fixture;
+use super::{admin_cases, contract_cases, fixture};
 
 // A case that fails is the one named last.
 #[allow(clippy::print_stdout)]
 fn exercise(kind: BackendKind) {
     let fixture = fixture(kind);
     let mut store = fixture.open("a");
-    for (name, case) in CASES {
+    for (name, case) in contract_cases::CASES.iter().chain(&admin_cases::CASES) {
         println!("{}: {name}", kind.name());
         store.set_worker("a".to_owned().into());
         case(&mut store, name);

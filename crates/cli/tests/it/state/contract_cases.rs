@@ -9,7 +9,7 @@ use state::{
 };
 use testkit::Changes;
 
-type Case = fn(&mut SqlStore, &str);
+pub(super) type Case = fn(&mut SqlStore, &str);
 
 pub(super) const CASES: [(&str, Case); 22] = [
     ("feeding twice adds nothing", feeding_twice_adds_nothing),
@@ -37,51 +37,51 @@ pub(super) const CASES: [(&str, Case); 22] = [
 ];
 
 /// Lets the time of every lease run out.
-fn run_out(store: &mut SqlStore) {
+pub(super) fn run_out(store: &mut SqlStore) {
     for table in ["sync_claim", "sync_lease", "sync_fetch"] {
         store.run_sql(&format!("UPDATE {table} SET lease_until = now() - INTERVAL '1 hour'")).unwrap();
     }
 }
 
-fn become_worker(store: &mut SqlStore, name: &str) {
+pub(super) fn become_worker(store: &mut SqlStore, name: &str) {
     store.set_worker(name.to_owned().into());
 }
 
-fn fed(store: &mut SqlStore, target: &str, rows: i64, changes: i64) {
+pub(super) fn fed(store: &mut SqlStore, target: &str, rows: i64, changes: i64) {
     Changes::of_rows(rows).feed(store, target, changes).unwrap();
 }
 
-fn claimed(store: &mut SqlStore, target: &str, limit: usize) -> Claim {
+pub(super) fn claimed(store: &mut SqlStore, target: &str, limit: usize) -> Claim {
     store.claim(target, "run", limit).unwrap().expect("events to claim")
 }
 
-fn seqs(claim: &Claim) -> Vec<i64> {
+pub(super) fn seqs(claim: &Claim) -> Vec<i64> {
     claim.events.iter().map(|event| event.seq).collect()
 }
 
-fn ok(seq: i64) -> Outcome {
+pub(super) fn ok(seq: i64) -> Outcome {
     Outcome { seq, status: OutcomeStatus::Ok, message: None }
 }
 
-fn failed(seq: i64, pause: Duration) -> Outcome {
+pub(super) fn failed(seq: i64, pause: Duration) -> Outcome {
     Outcome { seq, status: OutcomeStatus::Error(pause), message: Some("it's down".into()) }
 }
 
 /// Numbers of a query's only column.
-fn numbers(store: &mut SqlStore, sql: &str) -> Vec<i64> {
+pub(super) fn numbers(store: &mut SqlStore, sql: &str) -> Vec<i64> {
     store.ask_sql(sql).unwrap().iter().map(|row| row[0].as_i64().unwrap()).collect()
 }
 
-fn pending(store: &mut SqlStore, target: &str) -> Vec<i64> {
+pub(super) fn pending(store: &mut SqlStore, target: &str) -> Vec<i64> {
     numbers(store, &format!("SELECT seq FROM sync_evt WHERE target = '{target}' ORDER BY seq"))
 }
 
-fn in_flight(store: &mut SqlStore, target: &str) -> Vec<i64> {
+pub(super) fn in_flight(store: &mut SqlStore, target: &str) -> Vec<i64> {
     numbers(store, &format!("SELECT seq FROM sync_inflight WHERE target = '{target}' ORDER BY seq"))
 }
 
 #[track_caller]
-fn assert_lost<T: std::fmt::Debug>(result: Result<T, StateError>) {
+pub(super) fn assert_lost<T: std::fmt::Debug>(result: Result<T, StateError>) {
     let error = result.expect_err("the lease is lost");
     assert!(matches!(error, StateError::LeaseLost { .. }), "{error}");
 }

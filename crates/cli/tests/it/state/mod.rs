@@ -1,5 +1,7 @@
 //! The state, on all three databases: one contract, faults of servers, kills, and the commands.
 
+mod admin_cases;
+mod admin_races;
 mod commands;
 mod contract;
 mod contract_cases;

@@ -3,6 +3,8 @@
 //! No verb takes a time from its worker, so clocks that differ change nothing; what passes is the database's
 //! time, and the history says when.
 
+mod admin;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -19,6 +21,7 @@ const ROWS: i64 = 5;
 const WORKERS: [&str; 3] = ["a", "b", "c"];
 
 struct ModelEvent {
+    row: i64,
     state: EventState,
     attempts: i64,
     claim: Option<usize>,
@@ -31,27 +34,35 @@ struct ModelClaim {
     is_expired: bool,
 }
 
-/// The row of an event: that of the change it was made of, which has the same number.
-fn row_of(seq: i64) -> i64 {
-    Changes::row_of(seq, ROWS)
-}
-
 /// The plain queue.
 #[derive(Default)]
 struct Model {
     events: BTreeMap<i64, ModelEvent>,
     claims: Vec<ModelClaim>,
+    last_seq: i64,
     /// Rows' delivered events, in the order of delivery.
     delivered: BTreeMap<i64, Vec<i64>>,
 }
 
 impl Model {
+    /// The row of an event; 0 for one that there never was.
+    fn row_of(&self, seq: i64) -> i64 {
+        self.events.get(&seq).map_or(0, |event| event.row)
+    }
+
+    /// A new event, behind all others.
+    fn add(&mut self, row: i64) {
+        self.last_seq += 1;
+        let event = ModelEvent { row, state: EventState::Pending, attempts: 0, claim: None };
+        self.events.insert(self.last_seq, event);
+    }
+
     /// What a claim takes: due events in order, but none of a row with an event in flight or an earlier one
     /// that waits.
     fn claimable(&self, limit: usize) -> Vec<i64> {
         let is_held = |seq: i64| {
             self.events.iter().any(|(&other, event)| {
-                row_of(other) == row_of(seq)
+                event.row == self.row_of(seq)
                     && match event.state {
                         EventState::InFlight | EventState::Answered(_) => true,
                         EventState::Waiting => other < seq,
@@ -83,7 +94,7 @@ impl Model {
             let EventState::Answered(answer) = self.events[&seq].state else { continue };
             self.act(seq, Action::Apply);
             match answer {
-                Answer::Ok => self.delivered.entry(row_of(seq)).or_default().push(seq),
+                Answer::Ok => self.delivered.entry(self.row_of(seq)).or_default().push(seq),
                 Answer::Error | Answer::Reject => self.events.get_mut(&seq).unwrap().attempts += 1,
             }
         }
@@ -111,13 +122,14 @@ impl History {
     fn step(&mut self) {
         let worker = WORKERS[self.random.below(WORKERS.len())];
         self.store.set_worker(worker.to_owned().into());
-        match self.random.below(10) {
+        match self.random.below(12) {
             0 => self.feed(),
             1..=3 => self.claim(worker),
             4 | 5 => self.record(worker),
             6 => self.apply(worker),
             7 => self.release(worker),
             8 => self.recover(worker),
+            9 | 10 => self.act_as_a_person(worker),
             _ => self.time(),
         }
         self.check();
@@ -128,9 +140,7 @@ impl History {
         self.log.push(format!("feed {count}"));
         self.fed += count;
         self.changes.feed(&mut self.store, TARGET, self.fed).unwrap();
-        for seq in self.fed - count + 1..=self.fed {
-            self.model.events.insert(seq, ModelEvent { state: EventState::Pending, attempts: 0, claim: None });
-        }
+        (self.fed - count + 1..=self.fed).for_each(|change| self.model.add(Changes::row_of(change, ROWS)));
     }
 
     fn claim(&mut self, worker: &'static str) {
@@ -177,14 +187,14 @@ impl History {
     fn record(&mut self, worker: &str) {
         let Some(claim) = self.some_claim() else { return };
         let seqs: Vec<i64> = match self.model.of_claim(claim) {
-            held if held.is_empty() => vec![self.fed],
+            held if held.is_empty() => vec![self.model.last_seq],
             held => held,
         };
         let mut outcomes = Vec::new();
         // A worker sends nothing of a row after an event of it that failed or was not sent.
         let mut held_back = BTreeSet::new();
         for seq in seqs {
-            if held_back.contains(&row_of(seq)) {
+            if held_back.contains(&self.model.row_of(seq)) {
                 continue;
             }
             let chosen = match self.random.below(5) {
@@ -199,7 +209,7 @@ impl History {
                 _ => chosen.as_ref().map(|(answer, _)| *answer),
             };
             if matches!(answer, None | Some(Answer::Error)) {
-                held_back.insert(row_of(seq));
+                held_back.insert(self.model.row_of(seq));
             }
             outcomes.extend(chosen.map(|(answer, status)| (answer, Outcome { seq, status, message: None })));
         }
@@ -251,15 +261,23 @@ impl History {
 
     fn recover(&mut self, worker: &str) {
         self.log.push(format!("{worker} recovers"));
-        let is_exclusive = self.store.backend_kind() == BackendKind::File;
-        let is_dead =
-            |claim: &ModelClaim| !claim.is_over && claim.worker != worker && (is_exclusive || claim.is_expired);
-        let dead: Vec<usize> =
-            self.model.claims.iter().enumerate().filter(|(_, claim)| is_dead(claim)).map(|(at, _)| at).collect();
+        let dead = self.claims_that(|claim| self.is_dead(claim, worker));
         assert_eq!(self.store.recover().unwrap().released, dead.len(), "{:#?}", self.log);
         for claim in dead {
             self.model.end(claim);
         }
+    }
+
+    /// Whether a claim's worker counts as gone, as `worker` sees it.
+    fn is_dead(&self, claim: &ModelClaim, worker: &str) -> bool {
+        let is_exclusive = self.store.backend_kind() == BackendKind::File;
+        claim.worker != worker && (is_exclusive || claim.is_expired)
+    }
+
+    /// The claims that are not over and of which `is` holds.
+    fn claims_that(&self, is: impl Fn(&ModelClaim) -> bool) -> Vec<usize> {
+        let claims = self.model.claims.iter().enumerate();
+        claims.filter(|(_, claim)| !claim.is_over && is(claim)).map(|(at, _)| at).collect()
     }
 
     /// Time passes: leases run out, or waiting events become due.
@@ -298,7 +316,7 @@ impl History {
             EventState::Waiting => Some(2),
             EventState::InFlight | EventState::Answered(_) => Some(3),
             EventState::Dead => Some(4),
-            EventState::Done => None,
+            EventState::Done | EventState::Dropped => None,
         };
         let events = self.model.events.iter();
         let mut expected: Vec<(i64, i64, i64)> =
