@@ -1,7 +1,5 @@
 //! A lake with one table `s.t`, and what is asked about it.
 
-use std::path::Path;
-
 use engine::{Connection, Value};
 use feed::{EventMethod, EventSource, Events, FeedError, Image, ImageOf, Images, TableNow, read_images, table_at};
 use tempfile::TempDir;
@@ -21,7 +19,7 @@ pub struct Told {
 
 pub struct Lake {
     pub connection: Connection,
-    folder: TempDir,
+    _folder: TempDir,
 }
 
 impl Lake {
@@ -29,7 +27,7 @@ impl Lake {
         let folder = tempfile::tempdir().unwrap();
         let connection = open_lake(catalog, folder.path(), inlined_rows);
         connection.execute("CREATE SCHEMA lake.s").unwrap();
-        Self { connection, folder }
+        Self { connection, _folder: folder }
     }
 
     /// A lake whose table `s.t` is made by a query.
@@ -37,10 +35,6 @@ impl Lake {
         let lake = Self::new(Catalog::Sqlite, 0);
         lake.run(&format!("CREATE TABLE lake.s.t ({columns})"));
         lake
-    }
-
-    pub fn folder(&self) -> &Path {
-        self.folder.path()
     }
 
     /// Runs statements as one transaction and returns the newest snapshot.
@@ -102,7 +96,13 @@ impl Lake {
 
     /// Row ids and rows of the table now, each row as `images` shows it.
     pub fn rows(&self) -> Vec<(i64, String)> {
-        let rows = self.connection.query("SELECT rowid, * FROM lake.s.t ORDER BY rowid").unwrap();
+        self.rows_at(self.newest())
+    }
+
+    /// The same at a snapshot.
+    pub fn rows_at(&self, snapshot: i64) -> Vec<(i64, String)> {
+        let sql = format!("SELECT rowid, * FROM lake.s.t AT (VERSION => {snapshot}) ORDER BY rowid");
+        let rows = self.connection.query(&sql).unwrap();
         let row = |row: Vec<Value>| (row[0].as_i64().unwrap(), row[1..].iter().map(text).collect::<Vec<_>>().join("|"));
         rows.into_values().map(row).collect()
     }

@@ -32,10 +32,11 @@ fn history(random: &mut Random, catalog: Catalog, inlined: usize, methods: &mut 
     let first = lake.run("CREATE TABLE lake.s.t (id INTEGER, v VARCHAR, d DOUBLE)");
     let mut versions = BTreeMap::from([(first, Version::new())]);
     let mut log = Vec::new();
-    let maintained = random.below(3) > 0;
+    let (maintained, mut merged) = (random.below(3) > 0, false);
     for _ in 0..12 {
         let statement = step(random, maintained, inlined > 0);
         let newest = lake.run(&statement);
+        merged |= statement.contains("merge_adjacent");
         log.push(format!("{newest}: {statement}"));
         let version: Version = lake.rows().into_iter().collect();
         // Of several snapshots, all but the last are maintenance.
@@ -43,6 +44,7 @@ fn history(random: &mut Random, catalog: Catalog, inlined: usize, methods: &mut 
         versions.extend((known + 1..=newest).map(|snapshot| (snapshot, version.clone())));
     }
     let until = lake.newest();
+    let versions = seen_again(&lake, &versions, merged, &log);
     let positions = (0..4).map(|_| first + i64::try_from(random.below(12)).unwrap()).filter(|&from| from < until);
     for from in std::iter::once(None).chain(positions.map(Some)) {
         let context = format!("{catalog:?}, inlined {inlined}, from {from:?}, first {first}: {log:#?}");
@@ -52,12 +54,25 @@ fn history(random: &mut Random, catalog: Catalog, inlined: usize, methods: &mut 
             EventMethod::Unchanged => "Unchanged",
             _ => "Versions",
         });
+        let context = format!("{method:?}, {context}");
         in_order(&told, &versions, &context);
         let real: BTreeSet<_> = told.iter().filter(|told| !is_idle(told, &versions)).map(facts).collect();
-        assert_eq!(real, expected(&versions, from.unwrap_or(first)), "{method:?}, {context}");
+        assert_eq!(real, expected(&versions, from.unwrap_or(first)), "{context}");
         rows_are_right(&lake, &told, &versions, &context);
         net_is_right(&lake, from, &versions, &context);
     }
+}
+
+/// The versions as they are read now: the same rows, with the same ids unless files were merged.
+fn seen_again(lake: &Lake, seen: &BTreeMap<i64, Version>, merged: bool, log: &[String]) -> BTreeMap<i64, Version> {
+    let rows = |version: &Version| version.values().cloned().collect::<BTreeSet<_>>();
+    let again = seen.iter().map(|(&snapshot, version)| {
+        let now: Version = lake.rows_at(snapshot).into_iter().collect();
+        assert_eq!((now.len(), rows(&now)), (version.len(), rows(version)), "{snapshot}: {log:#?}");
+        assert!(merged || now == *version, "{snapshot}: {now:?} was {version:?}: {log:#?}");
+        (snapshot, now)
+    });
+    again.collect()
 }
 
 fn facts(told: &Told) -> (i64, i64, types::ChangeType) {
@@ -88,17 +103,18 @@ fn expected(versions: &BTreeMap<i64, Version>, from: i64) -> BTreeSet<(i64, i64,
     events
 }
 
-/// The key of a changed row, as the version that has it says.
-fn key<'a>(told: &Told, versions: &'a BTreeMap<i64, Version>) -> &'a str {
+/// The row that a change shows, in the version that has it.
+fn row<'a>(told: &Told, versions: &'a BTreeMap<i64, Version>) -> Option<&'a str> {
     let is_new = matches!(told.change_type, Insert | UpdatePostimage);
-    let row = &versions[&(if is_new { told.snapshot } else { told.snapshot - 1 })][&told.rowid];
-    row.split('|').next().unwrap()
+    versions[&(if is_new { told.snapshot } else { told.snapshot - 1 })].get(&told.rowid).map(String::as_str)
 }
 
 fn in_order(told: &[Told], versions: &BTreeMap<i64, Version>, context: &str) {
     let mut numbers = BTreeMap::new();
     for told in told {
-        assert_eq!(*numbers.entry(key(told, versions)).or_insert(told.row_key), told.row_key, "{context}");
+        let row = row(told, versions).unwrap_or_else(|| panic!("{told:?} did not happen, {context}"));
+        let key = row.split('|').next().unwrap();
+        assert_eq!(*numbers.entry(key).or_insert(told.row_key), told.row_key, "{context}");
     }
     assert_eq!(numbers.values().collect::<BTreeSet<_>>().len(), numbers.len(), "{context}");
     for pair in told.windows(2) {
