@@ -56,6 +56,16 @@ pub enum FeedError {
         /// The snapshot that changed it.
         snapshot: i64,
     },
+    /// A row that cannot be found any more under the id that its change has.
+    #[error("{target}: row {rowid} of snapshot {snapshot} got another row id when data files were merged")]
+    RowIdLost {
+        /// The table.
+        target: Target,
+        /// The row id.
+        rowid: i64,
+        /// The snapshot of the change.
+        snapshot: i64,
+    },
     /// The engine refused a statement.
     #[error(transparent)]
     Engine(#[from] EngineError),
@@ -64,7 +74,7 @@ pub enum FeedError {
 impl Diagnose for FeedError {
     fn code(&self) -> Code {
         match self {
-            Self::Lost { .. } | Self::PreimageGone { .. } => Code::FeedLost,
+            Self::Lost { .. } | Self::PreimageGone { .. } | Self::RowIdLost { .. } => Code::FeedLost,
             Self::Engine(error) => error.code(),
             _ => Code::FeedTable,
         }
@@ -74,6 +84,9 @@ impl Diagnose for FeedError {
         match self {
             Self::Lost { target, .. } | Self::PreimageGone { target, .. } => format!(
                 "another tool expired snapshots that were still needed; set a new position with `ondatrasql queue reset {target}`"
+            ),
+            Self::RowIdLost { target, .. } => format!(
+                "changes were waiting while files were merged; set a new position with `ondatrasql queue reset {target}`"
             ),
             Self::NoTable { .. } => "run the model, which makes its table".into(),
             Self::KeyMissing { .. } => "name a column of the model's SELECT as the key".into(),

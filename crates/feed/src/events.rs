@@ -61,7 +61,7 @@ impl Events {
         let sql = format!(
             "SELECT row_key, rowid::BIGINT AS rowid, CASE WHEN paired AND is_new THEN 'update_postimage' \
              WHEN paired THEN 'update_preimage' WHEN is_new THEN 'insert' ELSE 'delete' END AS change_type, \
-             snapshot_id::BIGINT AS snapshot_id FROM ({changes}) ORDER BY snapshot_id, first, is_new, rowid"
+             snapshot_id::BIGINT AS snapshot_id FROM ({changes}) ORDER BY snapshot_id, first, row_key, is_new, rowid"
         );
         Self { method, sql }
     }

@@ -149,6 +149,13 @@ impl Lake<'_> {
         Ok(Steps { steps, trusted })
     }
 
+    /// The newest snapshot after `start` that merged files of table `id`, or may have: the one behind a gap.
+    pub fn newest_merge(&self, id: i64, start: i64) -> Result<Option<i64>, EngineError> {
+        let listed = self.listed(id, start)?;
+        let merges = |listed: &&Listed| listed.did("merge_adjacent") || has_gap(listed, start);
+        Ok(listed.iter().rev().filter(|listed| listed.snapshot > start).find(merges).map(|listed| listed.snapshot))
+    }
+
     /// The snapshots from `start` on that did something to a table, and those behind a gap.
     fn listed(&self, id: i64, start: i64) -> Result<Vec<Listed>, EngineError> {
         // A name in the list may hold anything: what it adds by chance costs a look at the rows, no more.

@@ -9,7 +9,7 @@ use engine::{Connection, EngineError, Value};
 use types::{ChangeType, Column, Target, quote};
 
 use crate::FeedError;
-use crate::history::{Lake, table_at};
+use crate::history::{Lake, TableNow, table_at};
 
 /// Which row is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +64,10 @@ impl ImageOf {
 /// `insert` and `update_postimage` are read from the table as it is, unless it is another table than at
 /// their snapshot: then they are gone. `update_preimage` and `delete` are read from the version before
 /// their snapshot; one that cannot be read is an error.
+///
+/// `ducklake_merge_adjacent_files` gives rows that were updated other row ids, at all versions (measured). A
+/// row that is not found after a merge is looked for at its own snapshot too: if it is not there either, its
+/// id was lost, which is an error and not a row that is gone.
 pub fn read_images(
     connection: &Connection,
     lake: &str,
@@ -91,7 +95,11 @@ pub fn read_images(
             older.insert(at, own);
         }
     }
-    let images = wanted.iter().map(|of| image(target, of, &rows)).collect::<Result<_, _>>()?;
+    let images = wanted.iter().map(|of| image(target, of, &rows)).collect::<Result<Vec<_>, _>>()?;
+    if let Some(table) = &now {
+        let gone = wanted.iter().zip(&images).filter(|(of, image)| **image == Image::Gone && of.snapshot >= first);
+        lake.really_gone(target, table, gone.map(|(of, _)| of).collect())?;
+    }
     Ok(Images { columns, images, older })
 }
 
@@ -122,6 +130,23 @@ fn preimage_gone(error: FeedError, target: &Target, version: Option<i64>, rowids
 }
 
 impl Lake<'_> {
+    /// Refuses rows that are only not found because files were merged since.
+    fn really_gone(&self, target: &Target, table: &TableNow, gone: Vec<&ImageOf>) -> Result<(), FeedError> {
+        let Some(oldest) = gone.iter().map(|of| of.snapshot).min() else { return Ok(()) };
+        let Some(merged) = self.newest_merge(table.table_id, oldest)? else { return Ok(()) };
+        let mut versions: BTreeMap<i64, BTreeSet<i64>> = BTreeMap::new();
+        for of in gone.into_iter().filter(|of| of.snapshot < merged) {
+            versions.entry(of.snapshot).or_default().insert(of.rowid);
+        }
+        for (snapshot, rowids) in versions {
+            let found = if self.exists(snapshot)? { self.read(target, Some(snapshot), &[], &rowids)? } else { Found::new() };
+            if let Some(&rowid) = rowids.iter().find(|rowid| !found.contains_key(rowid)) {
+                return Err(FeedError::RowIdLost { target: target.clone(), rowid, snapshot });
+            }
+        }
+        Ok(())
+    }
+
     fn from_clause(&self, target: &Target, version: Option<i64>) -> String {
         version.map_or_else(|| target.qualified(self.alias), |at| self.version(target, at))
     }

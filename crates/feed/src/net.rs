@@ -91,7 +91,7 @@ fn difference(
         [] => "false".to_owned(),
         _ => format!("count(*) OVER (PARTITION BY {key}nth) = 2"),
     };
-    let (row_key, first) = order(source);
+    let (row_key, first) = order(source, keys);
     format!(
         "WITH gathered AS MATERIALIZED ({gathered}), changed AS ({} UNION ALL {}), \
          numbered AS (SELECT *, row_number() OVER (PARTITION BY {key}is_new ORDER BY rowid) AS nth FROM changed) \
@@ -102,10 +102,12 @@ fn difference(
     )
 }
 
-/// The row key and the place of its first row: rows without a key stand for themselves.
-fn order(source: &EventSource) -> (&'static str, &'static str) {
-    if source.keys.is_empty() {
-        return ("rowid::BIGINT", "rowid");
+/// The row key and where its rows come in the order. Where no row is known to be the same, all old rows are
+/// taken away before any new one comes.
+fn order(source: &EventSource, keys: &[usize]) -> (&'static str, &'static str) {
+    match keys {
+        [] if source.keys.is_empty() => ("rowid::BIGINT", "CASE WHEN is_new THEN rowid ELSE -1 END"),
+        [] => ("row_key", "CASE WHEN is_new THEN rowid ELSE -1 END"),
+        _ => ("row_key", "min(rowid) OVER (PARTITION BY row_key)"),
     }
-    ("row_key", "min(rowid) OVER (PARTITION BY row_key)")
 }
