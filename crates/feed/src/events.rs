@@ -49,7 +49,8 @@ impl Events {
         connection.query(&self.sql)
     }
 
-    fn unchanged() -> Self {
+    /// No changes.
+    pub fn none() -> Self {
         let sql =
             "SELECT 0::BIGINT AS row_key, 0::BIGINT AS rowid, '' AS change_type, 0::BIGINT AS snapshot_id WHERE false";
         Self { method: EventMethod::Unchanged, sql: sql.into() }
@@ -80,7 +81,7 @@ impl EventSource {
     pub fn raw(&self, connection: &Connection, lake: &str, metadata: &str) -> Result<Events, FeedError> {
         let lake = Lake { connection, alias: lake, metadata };
         if self.from.is_some_and(|from| from >= self.until) {
-            return Ok(Events::unchanged());
+            return Ok(Events::none());
         }
         let (id, first) = self.table_until(&lake)?;
         let start = match self.from {
@@ -89,7 +90,7 @@ impl EventSource {
         };
         let found = lake.steps(id, first, (start, self.until))?;
         if found.steps.is_empty() {
-            return Ok(Events::unchanged());
+            return Ok(Events::none());
         }
         let layout = lake.layout(&self.target, id, self.until)?;
         let keys = self.key_fields(&layout)?;
@@ -115,14 +116,14 @@ impl EventSource {
     pub fn net(&self, connection: &Connection, lake: &str, metadata: &str) -> Result<Events, FeedError> {
         let lake = Lake { connection, alias: lake, metadata };
         if self.from.is_some_and(|from| from >= self.until) {
-            return Ok(Events::unchanged());
+            return Ok(Events::none());
         }
         let (id, first) = self.table_until(&lake)?;
         let from = self.from.map(|from| self.existing(&lake, from)).transpose()?;
         if let Some(from) = from.filter(|&from| from >= first) {
             let Steps { steps, .. } = lake.steps(id, first, (from, self.until))?;
             if steps.is_empty() && !lake.layout_changes(id)?.iter().any(|&at| at > from && at <= self.until) {
-                return Ok(Events::unchanged());
+                return Ok(Events::none());
             }
         }
         Ok(Events::of(EventMethod::Net, &net_changes(&lake, self, id, from)?))

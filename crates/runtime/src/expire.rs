@@ -6,6 +6,7 @@ use std::path::Path;
 use engine::{EngineError, Rows, Value};
 use model::Code as Words;
 use model::{TokenKind, code_words, reachable_words};
+use state::NeededSnapshot;
 use types::{Code, literal, quote};
 
 use crate::macros::macro_names;
@@ -220,6 +221,8 @@ pub(crate) struct Expired {
 pub(crate) struct Guard<'a> {
     pub session: &'a Session,
     pub root: &'a Path,
+    /// What deliveries need.
+    pub deliveries: &'a [NeededSnapshot],
     pub cancellation: &'a Cancellation,
 }
 
@@ -253,13 +256,13 @@ impl Guard<'_> {
         if candidates.is_empty() {
             return Ok(Expired { rows: None, notes: Vec::new() });
         }
-        let mut positions = Positions::read(self.session, self.root)?;
+        let mut positions = Positions::read(self.session, self.root, self.deliveries)?;
         if gains_by_moving(&positions, &candidates) {
             positions = if dry_run {
                 positions.moved()
             } else {
                 move_positions(self.session, self.root, self.cancellation)?;
-                Positions::read(self.session, self.root)?
+                Positions::read(self.session, self.root, self.deliveries)?
             };
         }
         let floor = positions.floor();
@@ -314,7 +317,7 @@ impl Guard<'_> {
         if option.is_empty() {
             return Ok(());
         }
-        let positions = Positions::read(self.session, self.root)?;
+        let positions = Positions::read(self.session, self.root, self.deliveries)?;
         // The newest one too: the checkpoint's own commits take its place.
         let sql = format!(
             "SELECT snapshot_id FROM {lake}.snapshots() WHERE snapshot_id >= {} \

@@ -7,9 +7,11 @@ use std::time::Duration;
 use engine::{EngineOptions, Rows};
 use model::{split_statements, unclosed};
 use project::{Environment, Script, check_state_key, read_config};
+use state::{NeededSnapshot, SqlStore, StateError};
 use types::{Code, Diagnose, Place};
 
 use crate::expire::{Callers, Effect, Expired, Guard, Refusal, may_define};
+use crate::pushing::before_maintenance;
 use crate::{Cancellation, ProjectLock, RunError, Session};
 
 /// How long a script waits for a run to end: as long as a run does.
@@ -25,6 +27,8 @@ pub struct ScriptOptions {
     pub script: Script,
     /// For the session.
     pub session: EngineOptions,
+    /// Opens the state; asked for when a model of the project pushes.
+    pub open_state: Box<dyn Fn() -> Result<SqlStore, StateError>>,
     /// To stop it.
     pub cancellation: Cancellation,
 }
@@ -73,8 +77,9 @@ pub fn run_script(options: &ScriptOptions, observer: &mut dyn ScriptObserver) ->
     check_state_key(&options.root, &options.environment)?;
     let _lock = ProjectLock::take(&options.root, LOCK_WAIT, &options.cancellation)?;
     let session = Session::open(&config, &options.session)?;
+    let deliveries = before_maintenance(&session, &options.root, &options.open_state)?;
     observer.started();
-    let mut runner = Runner { options, session: &session, callers: Callers::read(&session)? };
+    let mut runner = Runner { options, session: &session, deliveries, callers: Callers::read(&session)? };
     for range in split_statements(text) {
         let sql = &text[range.clone()];
         observer.statement_started(sql);
@@ -103,6 +108,8 @@ fn refused(script: &Script, at: usize, code: Code, message: &str, help: &str) ->
 struct Runner<'a> {
     options: &'a ScriptOptions,
     session: &'a Session,
+    /// Snapshots that deliveries need.
+    deliveries: Vec<NeededSnapshot>,
     callers: Callers,
 }
 
@@ -112,7 +119,8 @@ impl Runner<'_> {
         let script = &self.options.script;
         let sql = &script.text[range.clone()];
         let cancellation = &self.options.cancellation;
-        let guard = Guard { session: self.session, root: &self.options.root, cancellation };
+        let guard =
+            Guard { session: self.session, root: &self.options.root, deliveries: &self.deliveries, cancellation };
         let in_place = |refusal| match refusal {
             Refusal::Error(error) => self.in_place(error, range.start),
             Refusal::Refused { code, message, help } => refused(script, range.start, code, &message, &help),

@@ -9,6 +9,7 @@ use std::time::Duration;
 use engine::{EngineError, LakeFacts, TARGET_REGISTRY, Value};
 use plan::{DependencyState, LastCommit};
 use project::find_model_files;
+use state::{Need, NeededSnapshot};
 use types::{Kind, literal, quote};
 
 use crate::planning::dependency_state;
@@ -28,9 +29,11 @@ struct Position {
     pins: bool,
     /// Whether nothing it reads has changed since, so that the newest snapshot would do as well.
     movable: bool,
+    /// What a delivery needs it for; `None` for the position of a model as a reader.
+    delivery: Option<Need>,
 }
 
-/// The positions of the project's models.
+/// The positions of the project's models, and of deliveries.
 pub(crate) struct Positions {
     newest: i64,
     list: Vec<Position>,
@@ -38,15 +41,15 @@ pub(crate) struct Positions {
 
 /// What a model needs of its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Need {
+struct ReadNeed {
     pins: bool,
     movable: bool,
 }
 
 impl Positions {
-    /// Reads them. A model without a file has none, and neither has one whose table is gone: if it comes
-    /// back, its first run reads everything.
-    pub fn read(session: &Session, root: &Path) -> Result<Self, RunError> {
+    /// Reads them, and adds those of deliveries. A model without a file has none, and neither has one whose table is
+    /// gone: if it comes back, its first run reads everything.
+    pub fn read(session: &Session, root: &Path, deliveries: &[NeededSnapshot]) -> Result<Self, RunError> {
         let facts = LakeFacts::read(&session.connection, &session.lake, &session.metadata)?;
         let files = find_model_files(root)?.into_iter().filter_map(|source| Some(source.target.ok()?.key()));
         let files: BTreeSet<String> = files.collect();
@@ -59,9 +62,16 @@ impl Positions {
             // A record that cannot be read may pin anything: better no maintenance than a wrong one.
             let commit = LastCommit::read(&row.target, &row.commit_info)?;
             let Some(since) = commit.read_snapshot else { continue };
-            let Need { pins, movable } = history.need(&commit, since)?;
-            list.push(Position { target: row.target.clone(), since, pins, movable });
+            let ReadNeed { pins, movable } = history.need(&commit, since)?;
+            list.push(Position { target: row.target.clone(), since, pins, movable, delivery: None });
         }
+        list.extend(deliveries.iter().map(|needed| Position {
+            target: needed.target.clone(),
+            since: needed.snapshot,
+            pins: true,
+            movable: false,
+            delivery: Some(needed.why),
+        }));
         Ok(Self { newest: facts.newest(), list })
     }
 
@@ -94,28 +104,36 @@ impl Positions {
         let last = *kept.iter().max()?;
         let mut holders: Vec<&Position> = self.pinning().filter(|position| position.since <= last).collect();
         holders.sort_by_key(|position| (position.since, &position.target));
-        let named = holders.iter().take(NAMED_MAX).map(|position| {
-            let Position { target, since, movable, .. } = position;
-            if *movable {
-                format!("{target} last read the lake at snapshot {since}")
-            } else {
-                format!("{target} has not read the changes since snapshot {since}")
-            }
-        });
+        let named = holders.iter().take(NAMED_MAX).map(|position| position.reason());
         let mut reasons = named.collect::<Vec<_>>().join(", ");
         match holders.len().saturating_sub(NAMED_MAX) {
             0 => {}
             1 => reasons.push_str(", and 1 more model"),
             more => reasons.push_str(&format!(", and {more} more models")),
         }
-        let unread = holders.iter().filter(|position| !position.movable).count();
+        let unread = holders.iter().filter(|position| !position.movable && position.delivery.is_none()).count();
+        let is_delivery = holders.iter().any(|position| position.delivery.is_some());
         let advice = match unread {
+            0 if is_delivery => " (deliver or drop what is queued, then expire again)",
             0 => "",
             1 => " (run it, then expire again)",
             _ => " (run them, then expire again)",
         };
         let snapshots = if kept.len() == 1 { "snapshot" } else { "snapshots" };
         Some(format!("kept {} {snapshots}: {reasons}{advice}", kept.len()))
+    }
+}
+
+impl Position {
+    fn reason(&self) -> String {
+        let Self { target, since, .. } = self;
+        match self.delivery {
+            None if self.movable => format!("{target} last read the lake at snapshot {since}"),
+            None => format!("{target} has not read the changes since snapshot {since}"),
+            Some(Need::Position) => format!("{target} is queued up to snapshot {since}"),
+            Some(Need::Queued | Need::InFlight) => format!("{target} has changes to deliver from snapshot {since} on"),
+            Some(Need::Dead) => format!("{target} has dead letters from snapshot {since} on"),
+        }
     }
 }
 
@@ -128,7 +146,7 @@ struct History<'a> {
 }
 
 impl History<'_> {
-    fn need(&self, commit: &LastCommit, since: i64) -> Result<Need, RunError> {
+    fn need(&self, commit: &LastCommit, since: i64) -> Result<ReadNeed, RunError> {
         let any = |names: &[&str], state: DependencyState| {
             names.iter().any(|name| dependency_state(name, Some(since), self.facts) == state)
         };
@@ -138,13 +156,13 @@ impl History<'_> {
             // A table whose dependencies cannot be verified, or are not known, runs in full whatever is there.
             // Without dependencies it is skipped, whatever its position.
             (Some(Kind::Table), Some(names)) if !any(&names, DependencyState::Unverifiable) => {
-                Ok(Need { pins: !names.is_empty(), movable: unchanged(&names) })
+                Ok(ReadNeed { pins: !names.is_empty(), movable: unchanged(&names) })
             }
-            (Some(Kind::Table), _) => Ok(Need { pins: false, movable: false }),
+            (Some(Kind::Table), _) => Ok(ReadNeed { pins: false, movable: false }),
             // These run every time and read their sources in full: they need no position. It is moved along
             // with the others, so that it stays true.
             (Some(Kind::Tracked | Kind::Scd2), depends) => {
-                Ok(Need { pins: false, movable: depends.is_some_and(|names| unchanged(&names)) })
+                Ok(ReadNeed { pins: false, movable: depends.is_some_and(|names| unchanged(&names)) })
             }
             // What changed since the position is all that these read of the lake. A kind that is none may be
             // one of them.
@@ -154,11 +172,11 @@ impl History<'_> {
 
     /// Files, functions and other databases have no deltas and are read as they are: only the lake's tables
     /// and views count, those that are gone included, for they may come back.
-    fn need_of_deltas(&self, depends: Option<Vec<&str>>, since: i64) -> Result<Need, RunError> {
+    fn need_of_deltas(&self, depends: Option<Vec<&str>>, since: i64) -> Result<ReadNeed, RunError> {
         let existed =
             |key: &str| self.gone.iter().any(|(name, begin, end)| name == key && (*begin..*end).contains(&since));
         let Some(names) = depends else {
-            return Ok(Need { pins: self.exists(since)?, movable: false });
+            return Ok(ReadNeed { pins: self.exists(since)?, movable: false });
         };
         let (mut of_lake, mut changed) = (false, false);
         for name in names {
@@ -170,7 +188,7 @@ impl History<'_> {
                 || (is_there && dependency_state(name, Some(since), self.facts) != DependencyState::Unchanged);
         }
         // Behind a gap the two versions of a table are compared, which needs the old one alone.
-        Ok(Need { pins: of_lake && self.exists(since)?, movable: !changed })
+        Ok(ReadNeed { pins: of_lake && self.exists(since)?, movable: !changed })
     }
 
     fn exists(&self, snapshot: i64) -> Result<bool, EngineError> {
@@ -208,7 +226,7 @@ pub(crate) fn move_positions(session: &Session, root: &Path, cancellation: &Canc
     let mut attempt = 1;
     loop {
         cancellation.check()?;
-        let Some(update) = update_statement(session, &Positions::read(session, root)?) else { return Ok(()) };
+        let Some(update) = update_statement(session, &Positions::read(session, root, &[])?) else { return Ok(()) };
         match commit(session, &update) {
             Err(error) if error.is_conflict() && attempt < ATTEMPTS_MAX => {
                 std::thread::sleep(Duration::from_millis(20 * 2_u64.pow(attempt)));

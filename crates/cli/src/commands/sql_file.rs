@@ -2,18 +2,22 @@
 //! (chapter 05 §3.14).
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use engine::{Rows, Value};
 use project::Script;
 use runtime::{Cancellation, RunError, ScriptObserver, ScriptOptions, StatementResult, run_script};
 use types::{Code, Diagnose, Place};
 
+use super::state::state_opener;
 use crate::error::CliError;
 use crate::invocation::Invocation;
 use crate::output::{Panel, json_rows};
 use crate::signals::cancel_on_signal;
 use crate::ui::{Color, Ui};
 
+/// How long to wait for another process to close the state: as long as for the project.
+const STATE_WAIT: Duration = Duration::from_secs(10);
 /// Lines of a result that the box shows.
 const LINES_MAX: usize = 5;
 
@@ -24,8 +28,14 @@ pub(crate) fn sql_file(name: &str, ui: &Ui) -> Result<ExitCode, CliError> {
     let failed = |error: RunError| CliError::Failed(Box::new(ScriptError { name: name.to_owned(), error }));
     let script = Script::read(&invocation.root, name).map_err(|error| failed(error.into()))?;
     let session = invocation.session_options();
-    let options =
-        ScriptOptions { root: invocation.root, environment: invocation.environment, script, session, cancellation };
+    let options = ScriptOptions {
+        open_state: state_opener(&invocation.root, &invocation.environment, &session, STATE_WAIT)?,
+        root: invocation.root,
+        environment: invocation.environment,
+        script,
+        session,
+        cancellation,
+    };
     let mut report = Report { ui, name, panel: None, statements: Vec::new(), warnings: Vec::new(), started: false };
     let result = run_script(&options, &mut report);
     report.finish(result.as_ref().err())?;

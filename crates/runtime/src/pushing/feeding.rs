@@ -5,7 +5,6 @@ use model::Model;
 use state::{Fed, Feed, Position, SharedStore};
 use types::Kind;
 
-use crate::planning::PlannedModel;
 use crate::{RunError, Session};
 
 /// What feeding a target came to.
@@ -22,10 +21,11 @@ pub(crate) struct FedTarget {
 pub(crate) fn feed_target(
     session: &Session,
     store: &SharedStore,
-    planned: &PlannedModel,
+    model: &Model,
+    definition_hash: &str,
     is_net: bool,
 ) -> Result<Option<FedTarget>, RunError> {
-    let target = planned.target();
+    let target = &model.target;
     let name = target.to_string();
     let mut warnings = Vec::new();
     loop {
@@ -37,15 +37,11 @@ pub(crate) fn feed_target(
             warnings.extend(bury(store, &name, other)?);
         }
         let known = known(position.as_ref(), &now);
-        if known == Some(now.newest_snapshot) {
+        if known >= Some(now.newest_snapshot) {
             return Ok(Some(FedTarget { table_uuid: now.uuid, warnings }));
         }
-        let source = EventSource {
-            target: target.clone(),
-            keys: key_columns(&planned.model),
-            from: known,
-            until: now.newest_snapshot,
-        };
+        let source =
+            EventSource { target: target.clone(), keys: key_columns(model), from: known, until: now.newest_snapshot };
         let connection = &session.connection;
         let events = if is_net || known.is_none() {
             source.net(connection, &session.lake, &session.metadata)?
@@ -57,7 +53,7 @@ pub(crate) fn feed_target(
             from: position.as_ref(),
             snapshot: now.newest_snapshot,
             table_uuid: &now.uuid,
-            definition_hash: &planned.hash,
+            definition_hash,
         };
         match store.lock().feed(&step, &mut || events.rows(connection))? {
             Fed::Moved(_) => return Ok(Some(FedTarget { table_uuid: now.uuid, warnings })),

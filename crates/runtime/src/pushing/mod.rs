@@ -3,7 +3,9 @@
 mod checks;
 mod feeding;
 mod images;
+mod maintenance;
 mod pushes;
 
 pub(crate) use checks::check_pushes;
+pub(crate) use maintenance::before_maintenance;
 pub(crate) use pushes::Pushes;

@@ -67,7 +67,9 @@ impl<'a> Pushes<'a> {
             return Ok(None);
         };
         let target = planned.target().to_string();
-        let Some(fed) = feed_target(session, &self.store, planned, api.is_net)? else { return Ok(None) };
+        let Some(fed) = feed_target(session, &self.store, &planned.model, &planned.hash, api.is_net)? else {
+            return Ok(None);
+        };
         let delivery = Delivery {
             lib,
             host: &self.host,

@@ -1,0 +1,56 @@
+//! Before snapshots go or files are rewritten: what changed is queued, and what deliveries still need is known (chapter
+//! 04 §9).
+
+use std::path::Path;
+
+use feed::Events;
+use model::Model;
+use project::Models;
+use state::{Feed, NeededSnapshot, SharedStore, SqlStore, StateError};
+
+use super::feeding::feed_target;
+use crate::fetching::read_registry;
+use crate::{RunError, Session};
+
+/// Feeds the targets of all models that push, and gives the snapshots that deliveries need. Without such a model the
+/// state is not opened.
+pub(crate) fn before_maintenance(
+    session: &Session,
+    root: &Path,
+    open_state: &dyn Fn() -> Result<SqlStore, StateError>,
+) -> Result<Vec<NeededSnapshot>, RunError> {
+    let models: Vec<Model> = Models::read(root)?.models.into_iter().filter(|model| model.push.is_some()).collect();
+    if models.is_empty() {
+        return Ok(Vec::new());
+    }
+    let registry = read_registry(session, root)?;
+    let store = SharedStore::new(Box::new(open_state()?));
+    let sql = format!("SELECT max(snapshot_id) FROM {}.ducklake_snapshot", session.metadata);
+    // Asked for before the targets are fed: what comes later is not skipped.
+    let newest = session.connection.query_value(&sql)?.as_i64().unwrap_or(0);
+    for model in &models {
+        let push = model.push.as_ref().and_then(|call| registry.get(&call.function)?.api.push.as_ref());
+        let is_net = push.is_some_and(|api| api.is_net);
+        if feed_target(session, &store, model, "", is_net)?.is_some() {
+            catch_up(session, &store, &model.target.to_string(), newest)?;
+        }
+    }
+    let needed = store.lock().needed_snapshots()?;
+    Ok(needed)
+}
+
+/// Moves the position of a target whose changes up to `newest` are queued to that snapshot: it would hold an old one.
+fn catch_up(session: &Session, store: &SharedStore, target: &str, newest: i64) -> Result<(), RunError> {
+    let mut store = store.lock();
+    let Some(position) = store.position(target)?.filter(|position| position.snapshot < newest) else { return Ok(()) };
+    let step = Feed {
+        target,
+        from: Some(&position),
+        snapshot: newest,
+        table_uuid: &position.table_uuid,
+        definition_hash: &position.definition_hash,
+    };
+    // Of two workers one moves it, which is enough.
+    store.feed(&step, &mut || Events::none().rows(&session.connection))?;
+    Ok(())
+}
