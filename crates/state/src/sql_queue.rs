@@ -350,7 +350,6 @@ fn insert_fed(target: &str, base: i64, now_us: i64) -> String {
     )
 }
 
-/// An event by its seven columns, the first of a row.
 pub(crate) fn event(mut row: Vec<Value>) -> Result<Event, StateError> {
     let word = text(&mut row[3]);
     let change_type = ChangeType::parse(&word)

@@ -24,6 +24,9 @@ const DROP_QUEUE: [&str; 3] = [
     include_str!("../sql/admin/drop_claims.sql"),
 ];
 
+/// Reads an event off a row.
+type ReadEvent = fn(Vec<Value>) -> Result<QueuedEvent, StateError>;
+
 impl QueueAdmin for SqlStore {
     fn overview(&mut self) -> Result<Vec<TargetOverview>, StateError> {
         let mut in_flight = self.in_flight()?;
@@ -52,9 +55,9 @@ impl QueueAdmin for SqlStore {
     }
 
     fn events(&mut self, target: &str, which: Which, limit: usize) -> Result<Vec<QueuedEvent>, StateError> {
-        let (template, read): (_, fn(Vec<Value>) -> Result<QueuedEvent, StateError>) = match which {
-            Which::Queued => (include_str!("../sql/admin/queued_events.sql"), queued_event),
-            Which::Dead => (include_str!("../sql/admin/dead_events.sql"), dead_event),
+        let (template, read) = match which {
+            Which::Queued => (include_str!("../sql/admin/queued_events.sql"), queued_event as ReadEvent),
+            Which::Dead => (include_str!("../sql/admin/dead_events.sql"), dead_event as ReadEvent),
         };
         let limit_arg = Arg::Number(i64::try_from(limit).unwrap_or(i64::MAX));
         let sql = self.fill(template, &[("target", Arg::Text(target)), ("limit", limit_arg)]);

@@ -8,45 +8,12 @@ use tempfile::TempDir;
 use testkit::Project;
 
 use super::run;
+use crate::docs::{Block, blocks, repository};
 use crate::project;
 
 const TOKEN: &str = "token-of-the-tutorial";
 /// Where the tutorial says that its service is.
 const URL: &str = "http://127.0.0.1:8013";
-
-fn repository() -> String {
-    format!("{}/../..", env!("CARGO_MANIFEST_DIR"))
-}
-
-/// A piece of code of the page.
-#[derive(Debug)]
-struct Block {
-    language: String,
-    text: String,
-    /// The file that the prose before it names, if any.
-    file: Option<String>,
-}
-
-/// The blocks below a heading of the page; below all for "".
-fn blocks(heading: &str) -> Vec<Block> {
-    let page = fs::read_to_string(format!("{}/docs/lib-functions.md", repository())).unwrap();
-    let (_, below) = page.split_once(&format!("\n## {heading}")).unwrap();
-    let end = if heading.is_empty() { None } else { below.find("\n## ") };
-    let mut lines = below[..end.unwrap_or(below.len())].lines();
-    let (mut found, mut file) = (Vec::new(), None);
-    while let Some(line) = lines.next() {
-        let Some(language) = line.trim_start().strip_prefix("```") else {
-            let is_file = |word: &&str| [".star", ".sql", ".env"].iter().any(|ending| word.ends_with(ending));
-            file = line.split('`').skip(1).step_by(2).find(is_file).map(str::to_owned).or(file);
-            continue;
-        };
-        let indent = line.len() - line.trim_start().len();
-        let code = lines.by_ref().take_while(|line| !line.trim_start().starts_with("```"));
-        let text = code.map(|line| format!("{}\n", line.get(indent..).unwrap_or_default())).collect();
-        found.push(Block { language: language.to_owned(), text, file: file.take() });
-    }
-    found
-}
 
 /// The service of the example, with observations of its own.
 struct Service {
@@ -109,7 +76,7 @@ const FOUND: &str = "SELECT count(*), count(DISTINCT observed_at), count(tempera
 
 #[test]
 fn the_tutorial_makes_the_table_that_it_promises() {
-    let blocks = blocks("An API to a table in ten minutes");
+    let blocks = blocks("lib-functions.md", "## An API to a table in ten minutes");
     let languages: Vec<&str> = blocks.iter().map(|block| block.language.as_str()).collect();
     assert_eq!(languages, ["text", "python", "sql", "sql", "python"], "{blocks:#?}");
     let files: Vec<&str> = blocks.iter().filter_map(|block| block.file.as_deref()).collect();
@@ -141,7 +108,8 @@ fn the_tutorial_makes_the_table_that_it_promises() {
 #[test]
 fn every_lib_file_of_the_page_is_read_without_an_error() {
     let project = project();
-    let libs: Vec<Block> = blocks("").into_iter().filter(|block| block.text.contains("API = {")).collect();
+    let libs: Vec<Block> =
+        blocks("lib-functions.md", "").into_iter().filter(|block| block.text.contains("API = {")).collect();
     assert!(libs.len() > 1, "{libs:#?}");
     for (at, block) in libs.iter().enumerate() {
         project.write(&format!("lib/example{at}.star"), &block.text);

@@ -40,7 +40,9 @@ impl Watch {
 
     fn ends(&self, claim: &Claim) {
         let mut rows = self.rows.lock().unwrap();
-        Self::rows_of(claim).iter().for_each(|row| assert!(rows.remove(row)));
+        for row in Self::rows_of(claim) {
+            assert!(rows.remove(&row));
+        }
     }
 }
 
