@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use types::Code;
 
 /// Rooms in door order: a room may use only rooms before it.
-const ROOMS: [&str; 14] = [
+const ROOMS: [&str; 15] = [
     "types",
     "model",
     "query",
@@ -21,6 +21,7 @@ const ROOMS: [&str; 14] = [
     "http_client",
     "lib_functions",
     "fetch",
+    "push",
     "runtime",
     "cli",
 ];
