@@ -146,6 +146,9 @@ pub(crate) struct RunArgs {
     /// How many models fetch at a time
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=64))]
     pub(crate) jobs: u8,
+    /// Skip a model that another worker is running, instead of waiting for it
+    #[arg(long)]
+    pub(crate) no_wait: bool,
     /// How long to wait while another run of the project is active, like 30s or 5m
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = crate::duration::parse)]
     pub(crate) state_wait: std::time::Duration,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use types::{dotted, literal, quote};
+use types::{Target, dotted, literal, quote};
 
 use crate::{Connection, EngineError, Value};
 
@@ -103,6 +103,26 @@ impl LakeFacts {
             }
         }
         Ok(())
+    }
+
+    /// What the registry tells now of a target's last commit, in the transaction that is open.
+    pub fn recorded(&self, connection: &Connection, target: &Target) -> Result<Option<String>, EngineError> {
+        let exists = format!(
+            "SELECT count(*) FROM {m}.ducklake_table t JOIN {m}.ducklake_schema s USING (schema_id) \
+             WHERE t.end_snapshot IS NULL AND s.end_snapshot IS NULL AND s.schema_name = 'main' AND t.table_name = {}",
+            literal(TARGET_REGISTRY),
+            m = self.metadata
+        );
+        if connection.query_value(&exists)?.as_i64() == Some(0) {
+            return Ok(None);
+        }
+        let sql = format!(
+            "SELECT max(commit_info)::VARCHAR FROM {}.main.{} WHERE lower(target) = {}",
+            quote(&self.lake),
+            quote(TARGET_REGISTRY),
+            literal(&target.key())
+        );
+        Ok(connection.query_value(&sql)?.into_text())
     }
 
     /// Reads tables, views and changes again, after commits; the registry is kept up by the one who commits.

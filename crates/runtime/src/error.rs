@@ -118,6 +118,12 @@ pub enum RunError {
         /// The engine's last answer.
         message: String,
     },
+    /// Another process has committed the model since it was planned.
+    #[error("{target} was committed by another process after this run had planned it")]
+    CommittedElsewhere {
+        /// The model.
+        target: Target,
+    },
     /// The run was interrupted.
     #[error("interrupted")]
     Interrupted,
@@ -176,7 +182,7 @@ impl Diagnose for RunError {
             Self::Decision(_) => Code::RecordedCommit,
             Self::Statement { error, .. } => error.code(),
             Self::Refused { code, .. } => *code,
-            Self::Conflict { .. } => Code::LakeConflict,
+            Self::Conflict { .. } | Self::CommittedElsewhere { .. } => Code::LakeConflict,
             Self::Interrupted => Code::Interrupted,
         }
     }
@@ -210,6 +216,7 @@ impl Diagnose for RunError {
             Self::Decision(_) => "another tool changed the lake's table main._ondatra_registry; delete the model's row there to build it again".into(),
             Self::Statement { error, .. } => error.help(),
             Self::Conflict { .. } => "run again when the other writer has finished".into(),
+            Self::CommittedElsewhere { .. } => "run again: nothing of this run was written for it".into(),
             Self::Interrupted => EngineError::Interrupted.help(),
         }
     }

@@ -6,6 +6,7 @@ use push::Report;
 use types::{Kind, RunType, Target};
 
 use crate::RunError;
+use crate::planning::PlannedModel;
 
 /// How a model ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +43,21 @@ pub struct ModelOutcome {
 }
 
 impl ModelOutcome {
+    /// Of a model of which nothing is known yet.
+    pub(crate) fn new(planned: &PlannedModel, duration: Duration) -> Self {
+        Self {
+            target: planned.target().clone(),
+            kind: planned.model.kind,
+            run_type: None,
+            reason: String::new(),
+            rows: 0,
+            duration,
+            error: None,
+            warnings: Vec::new(),
+            push: None,
+        }
+    }
+
     /// How it ended: an error wins, then a skip.
     pub fn status(&self) -> Status {
         match (&self.error, self.run_type) {
@@ -58,6 +74,8 @@ pub trait Observer {
     fn started(&mut self, models: usize);
     /// A model's turn begins.
     fn model_started(&mut self, target: &Target);
+    /// Another worker has the model, and it is waited for.
+    fn model_waits(&mut self, target: &Target);
     /// A model's turn is over.
     fn model_finished(&mut self, outcome: &ModelOutcome);
 }

@@ -1,8 +1,9 @@
 //! One model's run: one transaction, one snapshot (chapter 02 §0).
 
+use std::cell::Cell;
 use std::time::Duration;
 
-use engine::{EngineError, LakeFacts};
+use engine::{Connection, EngineError, LakeFacts};
 use fetch::Staged;
 use materialize::{
     MaterializeError, Rebuild, WriteRequest, build_result, check_unique_in_query, drop_result, write_model,
@@ -38,6 +39,8 @@ pub(crate) struct RunContext<'a> {
     pub cancellation: &'a Cancellation,
     pub dag_run_id: &'a str,
     pub git: &'a GitInfo,
+    /// The newest snapshot of which this run knows who made it.
+    pub seen: Cell<i64>,
 }
 
 /// What a committed run of a model did.
@@ -46,6 +49,8 @@ pub(crate) struct Executed {
     pub decision: Decision,
     pub rows: i64,
     pub warnings: Vec<String>,
+    /// The snapshot that was read.
+    pub read_snapshot: i64,
 }
 
 /// The rows that a model fetched.
@@ -95,6 +100,7 @@ pub(crate) fn execute(
             }
             Err(Failure::Conflict(message)) => return Err(RunError::Conflict { attempts: attempt, message }),
             Err(Failure::Delta(why)) => fallback = Some(why),
+            Err(Failure::Elsewhere) => return Err(RunError::CommittedElsewhere { target: planned.target().clone() }),
             Err(Failure::Final(error)) => return Err(error),
             Ok(mut executed) => {
                 // The commit stands, whatever becomes of a temporary table.
@@ -119,6 +125,8 @@ enum Failure {
     Conflict(String),
     /// With the whole query it may succeed.
     Delta(Fallback),
+    /// Another process has committed the model since it was planned.
+    Elsewhere,
     Final(RunError),
 }
 
@@ -150,6 +158,12 @@ fn try_once(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<
         connection.execute("COMMIT")?;
         Ok(executed)
     });
+    if let Ok(executed) = &committed
+        && executed.read_snapshot == context.seen.get()
+    {
+        // If somebody else was in between, the next one is not this run's, and the next model looks.
+        context.seen.set(executed.read_snapshot + 1);
+    }
     if committed.is_err() {
         // A COMMIT after a failed statement would report success and roll back, so it is never sent. After
         // a failed COMMIT there is no transaction left, and this says so: nothing to do about it.
@@ -164,6 +178,9 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
     let (connection, target) = (&session.connection, planned.target());
     let mut steps = Steps::begin();
     let read_snapshot = current_snapshot(connection, &session.lake)?;
+    if read_snapshot != context.seen.get() && is_committed_elsewhere(connection, planned, attempt.facts)? {
+        return Err(Failure::Elsewhere);
+    }
     let known = Known { session, names: context.names, functions: attempt.functions, facts: attempt.facts };
     let source = source(&known, planned, attempt, read_snapshot)?;
     let kept_cursor = kept_cursor(task, planned, &known)?;
@@ -222,7 +239,19 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
         acknowledge(connection, &session.lake, &target.to_string(), fetched.staged, &fetched.present)?;
     }
     let warnings = planned.warnings.iter().cloned().chain(source.warning).chain(evolved).chain(written.warnings);
-    Ok(Executed { decision, rows: written.rows, warnings: warnings.collect() })
+    Ok(Executed { decision, rows: written.rows, warnings: warnings.collect(), read_snapshot })
+}
+
+/// Whether another process has committed the model since it was planned: what it added would be added once more. If it
+/// does so only now, both write the model's row of the registry, and one of the two is undone.
+fn is_committed_elsewhere(
+    connection: &Connection,
+    planned: &PlannedModel,
+    facts: &LakeFacts,
+) -> Result<bool, EngineError> {
+    let now = facts.recorded(connection, planned.target())?;
+    let then = facts.commits.get(&planned.target().key()).map(|row| &row.commit_info);
+    Ok(now.as_ref() != then)
 }
 
 /// The text to run: after a delta failed, the model's own.

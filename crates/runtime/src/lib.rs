@@ -15,6 +15,7 @@ mod functions;
 mod git;
 mod inspect;
 mod known;
+mod leases;
 mod lib_host;
 mod lineage;
 mod lock;

@@ -1,17 +1,18 @@
 //! A run of all models, or of one.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use engine::{EngineOptions, LakeFacts};
+use engine::{EngineOptions, LakeFacts, needed_extensions};
 use fetch::{Fetched, Staged};
 use jiff::Timestamp;
 use materialize::MaterializeError;
 use model::Model;
 use plan::Cycle;
-use project::{Environment, Redactor, check_state_key, find_model_files, read_config};
+use project::{ConfigFile, Environment, Redactor, check_state_key, find_model_files, read_config};
 use state::{SqlStore, StateError};
 use types::{Decision, Kind, Reason, RunType, Target};
 
@@ -19,15 +20,20 @@ use crate::execute::{Executed, FetchedRows, RunContext, execute};
 use crate::fetching::{FetchPlans, Fetches, JobsContext, Loading, check_models, read_registry, run_jobs};
 use crate::functions::KnownFunctions;
 use crate::git::git_info;
+use crate::leases::{Leases, ModelLease};
 use crate::lib_host::HostContext;
 use crate::planning::{Planned, PlannedModel, decide_run, last_commit, plan_models, sort};
 use crate::pushing::{Pushes, check_pushes};
 use crate::requirements::check_runs;
+use crate::session::current_snapshot;
 use crate::task::Task;
 use crate::{
     Cancellation, ModelOutcome, Observer, ProjectLock, RunError, RunSummary, Session, StateSession, Status,
     load_models, select_model,
 };
+
+/// Plans of a model that others overtake, until it is given up.
+const PLANS_MAX: u32 = 6;
 
 /// What to run, and with what.
 pub struct RunOptions {
@@ -53,6 +59,8 @@ pub struct RunOptions {
     pub output: Arc<dyn Fn(&str) + Send + Sync>,
     /// How many models fetch at a time.
     pub jobs: usize,
+    /// Whether to wait for a model that another worker runs; it is skipped otherwise.
+    pub waits: bool,
     /// To stop it.
     pub cancellation: Cancellation,
 }
@@ -71,7 +79,7 @@ pub enum Wish {
 pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSummary, RunError> {
     let clock = Instant::now();
     let config = read_config(&options.root, &options.environment)?;
-    check_state_key(&options.root, &options.environment)?;
+    let is_shared = is_shared(&check_state_key(&options.root, &options.environment)?);
     let models = match &options.model {
         Some(operand) => vec![select_model(&options.root, &options.cwd, operand)?],
         None => load_models(&options.root)?,
@@ -97,10 +105,11 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
         cancellation: &options.cancellation,
         dag_run_id: &dag_run_id,
         git: &git,
+        seen: Cell::new(facts.newest()),
     };
     let mut turns = Turns::new(&models, &facts, options.wish);
     let to_fetch = turns.fetches(&models, &facts);
-    let needs_state = !to_fetch.is_empty() || !pushing.is_empty();
+    let needs_state = !to_fetch.is_empty() || !pushing.is_empty() || is_shared;
     let state = needs_state.then(|| (options.open_state)().and_then(StateSession::start)).transpose()?;
     let host = HostContext {
         session: &session,
@@ -128,7 +137,12 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
         let store = state.as_ref().filter(|_| !to_fetch.is_empty()).map(|state| state.store.clone());
         let fetches = store.map(|store| run_jobs(scope, &jobs, &to_fetch, store, options.jobs)).transpose()?;
         let mut facts = facts.clone();
-        let outside = Outside { plans: &plans, redactor: &options.redactor, fetches, pushes };
+        let leases = state.as_ref().filter(|_| is_shared).map(|state| Leases {
+            store: &state.store,
+            run_id: &dag_run_id,
+            waits: options.waits,
+        });
+        let outside = Outside { plans: &plans, redactor: &options.redactor, fetches, pushes, leases };
         Ok::<_, RunError>(turns.take_all(&context, &models, &mut facts, outside, observer))
     })?;
     Ok(RunSummary { dag_run_id, outcomes: turns.outcomes, duration: clock.elapsed(), interrupted })
@@ -156,6 +170,8 @@ struct Outside<'a> {
     redactor: &'a Redactor,
     fetches: Option<Fetches>,
     pushes: Option<Pushes<'a>>,
+    /// Where other workers may run the same models.
+    leases: Option<Leases<'a>>,
 }
 
 impl Outside<'_> {
@@ -259,6 +275,8 @@ fn is_of_rows(error: &RunError) -> bool {
             error.is_statement_fault()
         }
         RunError::Fetch(_) | RunError::Refused { .. } | RunError::Statement { .. } => true,
+        // They were fetched behind rows that are not the newest any more.
+        RunError::CommittedElsewhere { .. } => true,
         _ => false,
     }
 }
@@ -320,7 +338,7 @@ impl Turns {
                 return true;
             }
             observer.model_started(planned.target());
-            let outcome = self.take(context, planned, facts, &mut outside);
+            let outcome = self.take_leased(context, planned, facts, &mut outside, observer);
             observer.model_finished(&outcome);
             let error = outcome.error.as_ref();
             let fatal = error.is_some_and(RunError::is_fatal);
@@ -335,6 +353,51 @@ impl Turns {
         false
     }
 
+    /// A model's turn, while no other worker has it.
+    fn take_leased(
+        &mut self,
+        context: &RunContext<'_>,
+        planned: &PlannedModel,
+        facts: &mut LakeFacts,
+        outside: &mut Outside<'_>,
+        observer: &mut dyn Observer,
+    ) -> ModelOutcome {
+        let Some(leases) = outside.leases else { return self.take(context, planned, facts, outside) };
+        let clock = Instant::now();
+        let failed = |error| ModelOutcome { error: Some(error), ..ModelOutcome::new(planned, clock.elapsed()) };
+        let lease = match leases.take(planned.target(), context.cancellation, observer) {
+            Ok(ModelLease::Taken(lease)) => lease,
+            Ok(ModelLease::Held(worker)) => {
+                let reason = format!("held by {}", worker.as_str());
+                let outcome = ModelOutcome::new(planned, clock.elapsed());
+                return ModelOutcome { run_type: Some(RunType::Skip), reason, ..outcome };
+            }
+            Err(error) => return failed(error),
+        };
+        let mut outcome = match self.look_again(context, facts) {
+            Ok(()) => self.take(context, planned, facts, outside),
+            Err(error) => failed(error),
+        };
+        // What is not given back runs out.
+        let released = leases.store.lock().release_lease(&lease);
+        outcome.warnings.extend(released.err().map(|error| error.to_string()));
+        outcome
+    }
+
+    /// Plans afresh, if another process has committed something since the facts were read.
+    fn look_again(&mut self, context: &RunContext<'_>, facts: &mut LakeFacts) -> Result<(), RunError> {
+        let session = context.session;
+        if current_snapshot(&session.connection, &session.lake)? == context.seen.get() {
+            return Ok(());
+        }
+        *facts = LakeFacts::read(&session.connection, &session.lake, &session.metadata)?;
+        context.seen.set(facts.newest());
+        self.stale = false;
+        let is_wish = |decision: &Decision| matches!(decision.reason, Reason::FullRefresh | Reason::Kept);
+        self.decisions.retain(|_, decision| decision.as_ref().is_ok_and(is_wish));
+        Ok(())
+    }
+
     fn take(
         &mut self,
         context: &RunContext<'_>,
@@ -344,17 +407,7 @@ impl Turns {
     ) -> ModelOutcome {
         let clock = Instant::now();
         let key = planned.target().key();
-        let mut outcome = ModelOutcome {
-            target: planned.target().clone(),
-            kind: planned.model.kind,
-            run_type: None,
-            reason: String::new(),
-            rows: 0,
-            duration: Duration::ZERO,
-            error: None,
-            warnings: Vec::new(),
-            push: None,
-        };
+        let mut outcome = ModelOutcome::new(planned, Duration::ZERO);
         if planned.depends.iter().any(|name| self.failed.contains(&name.to_lowercase())) {
             outcome.run_type = Some(RunType::Skip);
             outcome.warnings.push("skipped: upstream model failed".into());
@@ -379,6 +432,26 @@ impl Turns {
         outcome: &mut ModelOutcome,
     ) -> Result<(), RunError> {
         check_runs(planned, facts)?;
+        let mut attempt = 1;
+        loop {
+            match self.execute_once(context, planned, facts, outside, outcome) {
+                Err(RunError::CommittedElsewhere { .. }) if !planned.model.fetch && attempt < PLANS_MAX => {
+                    self.look_again(context, facts)?;
+                    attempt += 1;
+                }
+                done => return done,
+            }
+        }
+    }
+
+    fn execute_once(
+        &mut self,
+        context: &RunContext<'_>,
+        planned: &PlannedModel,
+        facts: &mut LakeFacts,
+        outside: &mut Outside<'_>,
+        outcome: &mut ModelOutcome,
+    ) -> Result<(), RunError> {
         let decision = self.decide(context, planned, facts)?;
         outcome.run_type = Some(decision.run_type);
         outcome.reason = decision.reason.to_string();
@@ -416,6 +489,13 @@ impl Turns {
         }
         decide_run(planned, facts)
     }
+}
+
+/// Whether other processes may use the state at the same time. It is read off the text, so that a file of one's own is
+/// not opened for it.
+fn is_shared(state: &ConfigFile) -> bool {
+    let needed = needed_extensions(&[&state.expanded.text]);
+    needed.contains(&"postgres_scanner") || needed.contains(&"quack")
 }
 
 /// `YYYYMMDD-HHMMSS-<6 hex>`, UTC.

@@ -45,6 +45,7 @@ pub(crate) fn run(args: RunArgs, ui: &Ui) -> Result<ExitCode, CliError> {
             let _ = writeln!(std::io::stderr(), "{line}");
         }),
         jobs: usize::from(args.jobs),
+        waits: !args.no_wait,
         root: invocation.root,
         cwd: invocation.cwd,
         environment: invocation.environment,
@@ -104,6 +105,14 @@ impl Observer for Report<'_> {
     fn model_started(&mut self, target: &Target) {
         if let Some(progress) = &self.progress {
             progress.begin(target.to_string());
+        }
+    }
+
+    fn model_waits(&mut self, target: &Target) {
+        let print = || self.ui.line(&format!("{} {target}", self.ui.paint("[WAIT]", Color::Yellow)));
+        match &self.progress {
+            Some(progress) => progress.suspend(print),
+            None => print(),
         }
     }
 
