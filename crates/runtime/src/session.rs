@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::Duration;
 
 use engine::{Connection, EngineError, EngineOptions, Instance, MemoryLimit, SpillFolder, needed_extensions};
 use jiff::Timestamp;
@@ -12,6 +13,10 @@ use types::{is_identifier, quote};
 use crate::RunError;
 use crate::macros::load_macros;
 use crate::variables::{FUNCTIONS, run_variables, snapshot_variables};
+
+/// Attempts at attaching a lake that other processes are just making, and the first pause between two.
+const CATALOG_ATTEMPTS: u32 = 6;
+const CATALOG_PAUSE: Duration = Duration::from_millis(200);
 
 /// An open session.
 pub struct Session {
@@ -96,10 +101,28 @@ fn metadata_path(catalog_sql: &str, lake: &str) -> String {
     format!("{}{schema}", quote(&database))
 }
 
+/// Runs `catalog.sql`. Of processes that start together on an empty catalog each makes the lake's tables, and one can.
+fn run_catalog(connection: &Connection, file: &ConfigFile) -> Result<(), RunError> {
+    let is_raced = |error: &RunError| {
+        let text = error.to_string();
+        text.contains("Failed to initialize DuckLake") && (text.contains("exists") || text.contains("duplicate key"))
+    };
+    let mut attempt = 1;
+    loop {
+        match run_file(connection, file) {
+            Err(error) if is_raced(&error) && attempt < CATALOG_ATTEMPTS => {
+                std::thread::sleep(CATALOG_PAUSE * attempt);
+                attempt += 1;
+            }
+            done => return done,
+        }
+    }
+}
+
 /// Runs `catalog.sql` and returns the alias of the one lake that it attached.
 fn attach_lake(connection: &Connection, file: &ConfigFile) -> Result<String, RunError> {
     check_backend(&file.expanded.text)?;
-    run_file(connection, file)?;
+    run_catalog(connection, file)?;
     let mut all = attached(connection)?;
     // A metadata database under a name of its own is a part of its lake.
     let metadata = metadata_path(&file.expanded.text, "");

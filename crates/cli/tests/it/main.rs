@@ -24,6 +24,7 @@ mod sql;
 mod state;
 mod streams;
 mod together;
+mod workers;
 
 use testkit::{Catalog, Project};
 

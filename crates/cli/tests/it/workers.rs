@@ -1,0 +1,190 @@
+//! Several workers on one lake: each model is run by one of them at a time, and no row is doubled.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Output, Stdio};
+use std::time::Duration;
+
+use state::BackendKind;
+use testkit::{Postgres, Project, Random, STATE_KEY, StateFixture};
+
+use crate::BINARY;
+
+/// What the workers share.
+struct Team {
+    workers: Vec<Project>,
+    lake: Postgres,
+    /// The servers of the state, if it is shared.
+    _state: Option<StateFixture>,
+}
+
+impl Team {
+    /// Workers, each in a clone of the project, on a lake in PostgreSQL; `state` is what they share besides, if
+    /// anything.
+    fn new(count: usize, state: Option<BackendKind>) -> Self {
+        let lake = Postgres::start();
+        lake.create_database("lake");
+        let state = state.map(|kind| StateFixture::new(BINARY, kind));
+        let workers: Vec<Project> = (0..count).map(|_| Project::empty(BINARY)).collect();
+        let files = workers[0].root().join("files");
+        for worker in &workers {
+            worker.write(
+                "config/catalog.sql",
+                &format!(
+                    "ATTACH 'ducklake:postgres:{}' AS lake (DATA_PATH '{}', DATA_INLINING_ROW_LIMIT 0);",
+                    lake.connection("lake"),
+                    files.display()
+                ),
+            );
+            let read = |file: &str| std::fs::read_to_string(state.as_ref()?.project.root().join(file)).ok();
+            let own = "ATTACH 'state.duckdb' AS state (ENCRYPTION_KEY '${ONDATRA_STATE_KEY}');".to_owned();
+            worker.write("config/state.sql", &read("config/state.sql").unwrap_or(own));
+            worker.write(".env", &read(".env").unwrap_or(format!("ONDATRA_STATE_KEY={STATE_KEY}\n")));
+        }
+        Self { workers, lake, _state: state }
+    }
+
+    /// Writes a model into all clones.
+    fn model(&self, path: &str, sql: &str) {
+        self.workers.iter().for_each(|worker| worker.model(path, sql));
+    }
+
+    /// The file that `raw.items` is read from.
+    fn items(&self, count: usize) -> String {
+        let lines: String = (0..count).map(|id| format!("{id}\n")).collect();
+        self.workers[0].write("data/items.csv", &format!("id\n{lines}"));
+        self.workers[0].root().join("data/items.csv").display().to_string()
+    }
+
+    /// A chain of models that adds new rows of a file to `mart.log`.
+    fn chain(&self) {
+        let file = self.items(0);
+        self.model(
+            "raw/items",
+            &format!("SELECT id::BIGINT AS id FROM read_csv('{file}', columns = {{'id': 'BIGINT'}})"),
+        );
+        self.model("mart/log", "-- @kind: append\nSELECT id, random() AS drawn FROM raw.items");
+        self.model("mart/merged", "-- @kind: merge\n-- @unique_key: id\nSELECT id FROM mart.log");
+    }
+
+    fn start(&self, at: usize) -> Child {
+        let mut command = self.workers[at].command(&["run"]);
+        command.env("ONDATRA_LEASE", "2").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// Runs all at once; what each said.
+    fn run_together(&self) -> Vec<Output> {
+        let running: Vec<Child> = (0..self.workers.len()).map(|at| self.start(at)).collect();
+        running.into_iter().map(|worker| worker.wait_with_output().unwrap()).collect()
+    }
+
+    #[track_caller]
+    fn check(&self, count: usize) {
+        let found = self.workers[0].rows("SELECT count(*), count(DISTINCT id) FROM mart.log");
+        assert_eq!(found, format!("{count},{count}\n"), "no row is missing and none is doubled");
+    }
+}
+
+fn together_on(kind: BackendKind) {
+    let team = Team::new(3, Some(kind));
+    team.chain();
+    for count in [100, 150, 151] {
+        team.items(count);
+        for output in team.run_together() {
+            let text = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{text}");
+        }
+        team.check(count);
+    }
+}
+
+#[test]
+fn workers_on_postgresql_share_the_models() {
+    together_on(BackendKind::Postgres);
+}
+
+#[test]
+fn workers_on_a_quack_server_share_the_models() {
+    together_on(BackendKind::Quack);
+}
+
+/// Reads what a worker says until it says `line`.
+fn wait_for(worker: &mut Child, line: &str) {
+    let lines = BufReader::new(worker.stdout.as_mut().unwrap()).lines();
+    assert!(lines.map(Result::unwrap).any(|said| said == line), "{line:?} is never said");
+}
+
+#[test]
+fn a_model_that_another_worker_has_is_waited_for_or_skipped() {
+    let team = Team::new(2, Some(BackendKind::Postgres));
+    team.model(
+        "raw/slow",
+        "SELECT count(*) AS n FROM range(10000000) a(i), range(10000000) b(j) WHERE (i * j) % 7 = 9",
+    );
+    let mut first = team.start(0);
+    wait_for(&mut first, "Running 1 models...");
+    let mut second = team.start(1);
+    wait_for(&mut second, "[WAIT] raw.slow");
+    second.kill().unwrap();
+    second.wait().unwrap();
+    let skipped = team.workers[1].run(&["run", "--no-wait"]).success().stdout;
+    first.kill().unwrap();
+    first.wait().unwrap();
+    assert!(skipped.contains("[SKIP] raw.slow (table, skip, 0 rows, ") && skipped.contains("held by "), "{skipped}");
+}
+
+#[test]
+fn without_a_shared_state_a_commit_that_would_double_rows_is_planned_again() {
+    let team = Team::new(3, None);
+    team.chain();
+    for count in [100, 150, 151] {
+        team.items(count);
+        team.run_together();
+        // Whoever was overtaken too often has said so; the next run finds nothing to do.
+        team.workers[0].run(&["run"]).success();
+        team.check(count);
+    }
+}
+
+fn killed_on(kind: BackendKind, kills: usize) {
+    let team = Team::new(4, Some(kind));
+    team.chain();
+    let mut random = Random(7);
+    let mut running: Vec<Child> = (0..4).map(|at| team.start(at)).collect();
+    for round in 0..kills {
+        team.items(10 * (round + 1));
+        std::thread::sleep(Duration::from_millis(100 + random.below(900) as u64));
+        let victim = random.below(4);
+        for (at, worker) in running.iter_mut().enumerate() {
+            if at == victim {
+                worker.kill().unwrap();
+            }
+            if at == victim || worker.try_wait().unwrap().is_some() {
+                worker.wait().unwrap();
+                *worker = team.start(at);
+            }
+        }
+    }
+    for worker in running {
+        worker.wait_with_output().unwrap();
+    }
+    team.workers[0].run(&["run"]).success();
+    team.check(10 * kills);
+    assert_eq!(team.lake.sql("lake", "SELECT 1"), "1\n");
+}
+
+#[test]
+fn killed_workers_on_postgresql_double_nothing() {
+    killed_on(BackendKind::Postgres, 4);
+}
+
+#[test]
+#[ignore = "make soak"]
+fn soak_killed_workers_on_postgresql_double_nothing() {
+    killed_on(BackendKind::Postgres, 20);
+}
+
+#[test]
+#[ignore = "make soak"]
+fn soak_killed_workers_on_a_quack_server_double_nothing() {
+    killed_on(BackendKind::Quack, 20);
+}
