@@ -419,7 +419,7 @@ impl Turns {
 }
 
 /// `YYYYMMDD-HHMMSS-<6 hex>`, UTC.
-fn dag_run_id(now: Timestamp) -> String {
+pub(crate) fn dag_run_id(now: Timestamp) -> String {
     let mut random = [0; 3];
     // Without random bytes the time alone still tells runs apart.
     let _ = getrandom::fill(&mut random);

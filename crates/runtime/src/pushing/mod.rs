@@ -5,5 +5,7 @@ mod feeding;
 mod images;
 mod pushes;
 
-pub(crate) use checks::check_pushes;
-pub(crate) use pushes::Pushes;
+pub(crate) use checks::{PushPlan, check_pushes};
+pub(crate) use feeding::{changes, known};
+pub(crate) use images::LakeImages;
+pub(crate) use pushes::{Pushes, claim_chunk, sink};
