@@ -139,7 +139,8 @@ impl Lake<'_> {
             versions.entry(of.snapshot).or_default().insert(of.rowid);
         }
         for (snapshot, rowids) in versions {
-            let found = if self.exists(snapshot)? { self.read(target, Some(snapshot), &[], &rowids)? } else { Found::new() };
+            let found =
+                if self.exists(snapshot)? { self.read(target, Some(snapshot), &[], &rowids)? } else { Found::new() };
             if let Some(&rowid) = rowids.iter().find(|rowid| !found.contains_key(rowid)) {
                 return Err(FeedError::RowIdLost { target: target.clone(), rowid, snapshot });
             }

@@ -122,7 +122,8 @@ impl<'a> Lane<'a> {
         let delivery = self.chunk.delivery;
         let SentRows { rows, not_finite } = sent_rows(&changes, delivery.target, delivery.table_uuid);
         if not_finite > 0 {
-            self.tally().warn(format!("batch {number}: {not_finite} value(s) are NaN or infinite and are sent as None"));
+            self.tally()
+                .warn(format!("batch {number}: {not_finite} value(s) are NaN or infinite and are sent as None"));
         }
         Batch { rows, keys: changes.iter().map(Change::key).collect(), changes }
     }
@@ -203,9 +204,10 @@ impl<'a> Lane<'a> {
             RowStatus::Ok => (OutcomeStatus::Ok, None),
             RowStatus::Warn(text) => (OutcomeStatus::Warn, Some(text)),
             RowStatus::Reject(text) => (OutcomeStatus::Reject(Some(shown(row).to_string())), Some(text)),
-            RowStatus::Error(text) if api.max_attempts > 0 && u64::from(failures) >= api.max_attempts => {
-                (OutcomeStatus::Reject(Some(shown(row).to_string())), Some(format!("given up after {failures} attempt(s): {text}")))
-            }
+            RowStatus::Error(text) if api.max_attempts > 0 && u64::from(failures) >= api.max_attempts => (
+                OutcomeStatus::Reject(Some(shown(row).to_string())),
+                Some(format!("given up after {failures} attempt(s): {text}")),
+            ),
             RowStatus::Error(text) => (OutcomeStatus::Error(wait(api.retry_backoff, failures, chance())), Some(text)),
         };
         Outcome { seq: change.event.seq, status, message }

@@ -5,11 +5,11 @@ use serde_json::Value;
 use state::Event;
 
 use crate::batch::Queued;
+use crate::change::{Change, Row};
 use crate::chunk::{Ready, deal, ready};
 use crate::delivery::Images;
 use crate::json::shown;
 use crate::rows::sent_rows;
-use crate::change::{Change, Row};
 
 /// A batch as the function would get it.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,8 +108,9 @@ mod tests {
 
     #[test]
     fn lanes_take_turns_and_batches_end_where_a_row_comes_again() {
-        let events: Vec<Event> =
-            [(1, 2, 1), (2, 4, 1), (3, 3, 1), (4, 2, 2)].map(|(seq, rowid, at)| change(seq, rowid, ChangeType::Insert, at, 0).event).to_vec();
+        let events: Vec<Event> = [(1, 2, 1), (2, 4, 1), (3, 3, 1), (4, 2, 2)]
+            .map(|(seq, rowid, at)| change(seq, rowid, ChangeType::Insert, at, 0).event)
+            .to_vec();
         let preview = Preview { target: "sync.x", table_uuid: "uuid", batch_size: 2, lanes: 2, folds: None };
         let batches = preview.batches(&events, &mut Numbers, (1, 9)).unwrap();
         let shown: Vec<(u64, Vec<i64>)> = batches

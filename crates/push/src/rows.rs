@@ -13,11 +13,7 @@ pub(crate) struct SentRows {
 }
 
 /// Makes a row of each change: its columns, and three fields about the change.
-pub(crate) fn sent_rows<'a>(
-    changes: impl IntoIterator<Item = &'a Change>,
-    target: &str,
-    table_uuid: &str,
-) -> SentRows {
+pub(crate) fn sent_rows<'a>(changes: impl IntoIterator<Item = &'a Change>, target: &str, table_uuid: &str) -> SentRows {
     let mut converter = Converter::default();
     let row = |change: &Change| {
         let text = |text: &str| HostValue::Text(text.to_owned());

@@ -45,8 +45,8 @@ pub use maintenance::{ScriptObserver, ScriptOptions, StatementResult, run_script
 pub use project_models::{load_models, select_model};
 pub use push::{Report as PushReport, SentBatch};
 pub use queue::{
-    Drained, DrainedTarget, KnownTarget, Overview, PushPreview, QueueError, QueueOptions, Reset, ShownEvent, ShownQueue,
-    drain, drop_all, drop_dead, find_target, overview, preview, reset, retry, retry_dead, show,
+    Drained, DrainedTarget, KnownTarget, Overview, PushPreview, QueueError, QueueOptions, Reset, ShownEvent,
+    ShownQueue, drain, drop_all, drop_dead, find_target, overview, preview, reset, retry, retry_dead, show,
 };
 pub use run::{RunOptions, Wish, run};
 pub use session::Session;

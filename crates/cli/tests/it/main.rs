@@ -16,6 +16,7 @@ mod layout;
 mod lineage;
 mod maintenance;
 mod pins;
+mod queue;
 mod run;
 mod run_types;
 mod sql;

@@ -70,9 +70,8 @@ fn a_row_id_that_two_rows_have_is_an_error() {
     let lake = Lake::with("id INTEGER, v VARCHAR");
     let mut newest = 0;
     for id in 0..2 {
-        newest = lake.run(&format!(
-            "INSERT INTO lake.s.t VALUES ({id}, 'a'); UPDATE lake.s.t SET v = 'b' WHERE id = {id}"
-        ));
+        newest =
+            lake.run(&format!("INSERT INTO lake.s.t VALUES ({id}, 'a'); UPDATE lake.s.t SET v = 'b' WHERE id = {id}"));
     }
     let rowid = lake.rows()[0].0;
     assert_eq!(lake.rows()[1].0, rowid, "the engine gives both the same");

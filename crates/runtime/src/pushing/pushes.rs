@@ -94,7 +94,11 @@ impl<'a> Pushes<'a> {
 }
 
 /// Where a model's events go, and as what.
-pub(crate) fn sink(session: &Session, planned: &PlannedModel, arguments: &[(String, HostValue)]) -> Result<Sink, RunError> {
+pub(crate) fn sink(
+    session: &Session,
+    planned: &PlannedModel,
+    arguments: &[(String, HostValue)],
+) -> Result<Sink, RunError> {
     let target = planned.target();
     let table = format!("{}.{}.{}", quote(&session.lake), quote(&target.schema), quote(&target.name));
     let sql = format!("SELECT column_name, column_type FROM (DESCRIBE {table})");

@@ -83,12 +83,7 @@ fn image(queued: &QueuedEvent) -> Option<Value> {
 }
 
 /// Reads the rows of events from the lake: at once, or one by one where one of them cannot be read.
-fn read_rows(
-    options: &QueueOptions,
-    name: &str,
-    table_uuid: &str,
-    shown: &mut [ShownEvent],
-) -> Result<(), RunError> {
+fn read_rows(options: &QueueOptions, name: &str, table_uuid: &str, shown: &mut [ShownEvent]) -> Result<(), RunError> {
     let session: Session = options.lake()?;
     let (schema, table) = name.split_once('.').unwrap_or_default();
     let target = Target::new(schema, table);

@@ -42,7 +42,8 @@ pub(crate) fn remove(args: &QueueDropArgs, ui: &Ui) -> Result<ExitCode, CliError
     } else {
         runtime::drop_dead(&options, &args.target, args.id)?
     };
-    let none = (count == 0).then(|| missing(&target, one, args.id));
+    // A target without events may have had a position.
+    let none = (args.dead && count == 0).then(|| missing(&target, one, args.id));
     let told = format!("{} of {target}: removed", counted(count, one, many));
     let keys = json!({"target": target, "dead": args.dead, "events": count});
     tell(ui, keys, &told, none.into_iter().collect())

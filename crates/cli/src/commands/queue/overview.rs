@@ -16,7 +16,9 @@ use crate::ui::Ui;
 pub(crate) fn overview(wait: &StateWait, ui: &Ui) -> Result<ExitCode, CliError> {
     let overview = runtime::overview(&options(wait.state_wait, ui)?)?;
     let advice = |target: &String| {
-        format!("{target} has no model that pushes it any more; `ondatrasql queue drop {target} --all` removes its queue")
+        format!(
+            "{target} has no model that pushes it any more; `ondatrasql queue drop {target} --all` removes its queue"
+        )
     };
     let warnings: Vec<String> = overview.without_model.iter().map(advice).collect();
     if ui.json {

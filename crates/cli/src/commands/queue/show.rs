@@ -100,7 +100,10 @@ fn text(ui: &Ui, shown: &ShownQueue, dead: bool) -> String {
     let mut text = table(&columns, shown.events.iter().map(row).collect());
     let more = shown.total.saturating_sub(shown.events.len() as u64);
     if more > 0 {
-        text.push_str(&format!("\nand {}: --limit shows more\n", counted(more, &format!("more {one}"), &format!("more {many}"))));
+        text.push_str(&format!(
+            "\nand {}: --limit shows more\n",
+            counted(more, &format!("more {one}"), &format!("more {many}"))
+        ));
     }
     text
 }
