@@ -215,7 +215,7 @@ pub(crate) enum StateCommand {
 
 #[derive(Args)]
 pub(crate) struct StateWait {
-    /// How long to wait while another process has the state file, like 30s or 5m
+    /// How long to wait while another process has the state file or runs the project, like 30s or 5m
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = crate::duration::parse)]
     pub(crate) state_wait: std::time::Duration,
 }

@@ -1,8 +1,10 @@
 //! `queue` and `queue show`.
 
 use serde_json::json;
+use state::{Queue, WorkerId};
+use testkit::state_config;
 
-use super::Contacts;
+use super::{Contacts, names};
 
 #[test]
 fn the_queue_tells_how_every_target_stands() {
@@ -100,4 +102,28 @@ fn a_secret_in_an_error_is_not_shown() {
             assert!(output.stdout.contains("bad token") && !output.stdout.contains("hush-hush"), "{}", output.stdout);
         }
     }
+}
+
+#[test]
+fn what_a_dead_worker_holds_is_told_and_would_be_sent_next() {
+    let contacts = Contacts::new(&[(1, "ann")]);
+    contacts.say("ann", "error: try later");
+    contacts.project.run(&["run"]).failure(1);
+    contacts.project.run(&["queue", "retry", "sync.contacts"]).success();
+    let config = state_config(&contacts.project.root(), &contacts.project.temp_root());
+    let mut store = state::open(config, WorkerId::from("gone".to_owned())).unwrap();
+    store.claim("sync.contacts", "run", 9).unwrap().unwrap();
+    drop(store);
+    let stand = contacts.stand();
+    assert_eq!((&stand["pending"], &stand["in_flight"][0]["events"]), (&json!(0), &json!(1)));
+    assert_eq!((&stand["in_flight"][0]["worker"], &stand["in_flight"][0]["alive"]), (&json!("gone"), &json!(false)));
+    let event = contacts.json(&["queue", "show", "sync.contacts"])["events"][0].take();
+    assert_eq!(
+        (&event["state"], &event["worker"], &event["row"]["name"]),
+        (&json!("in_flight"), &json!("gone"), &json!("ann"))
+    );
+    let text = contacts.project.run(&["queue"]).success().stdout;
+    assert!(text.contains("| sync.contacts | gone   | 1      |"), "{text}");
+    let shown = contacts.json(&["push", "sync.contacts", "--dry-run"]);
+    assert_eq!((&shown["pending"], names(&shown["batches"][0]["rows"])), (&json!(1), vec!["ann"]));
 }
