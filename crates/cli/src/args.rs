@@ -1,11 +1,17 @@
 //! The one definition of the command line, and how mistakes in it are reported (chapter 05 §1.1).
 
+mod queue;
+
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use project::{CatalogKind, Script, script_names};
 
 use crate::error::CliError;
 use crate::invocation::current_folder;
+
+pub(crate) use queue::{
+    PushArgs, QueueArgs, QueueCommand, QueueDrainArgs, QueueDropArgs, QueueResetArgs, QueueRetryArgs, QueueShowArgs,
+};
 
 /// The scripts that `init` writes, for the help: what they do is up to their files.
 const SCRIPTS: [(&str, &str); 7] = [
@@ -82,6 +88,26 @@ pub(crate) enum Command {
         verbatim_doc_comment
     )]
     Query(QueryArgs),
+    /// What is to be delivered to other systems, target by target
+    ///
+    /// Without a command: how every target stands. Examples:
+    ///   ondatrasql queue
+    ///   ondatrasql queue show sync.contacts --dead
+    ///   ondatrasql queue drain
+    #[command(
+        override_usage = "ondatrasql queue [show|retry|drop|drain|reset] [--state-wait <duration>]",
+        verbatim_doc_comment
+    )]
+    Queue(QueueArgs),
+    /// Show what would be delivered next, as the sink would get it
+    ///
+    /// Example:
+    ///   ondatrasql push sync.contacts --dry-run --limit 1
+    #[command(
+        override_usage = "ondatrasql push TARGET --dry-run [--limit N] [--state-wait <duration>]",
+        verbatim_doc_comment
+    )]
+    Push(PushArgs),
     /// The state: the push queue, staged rows and tokens
     ///
     /// config/state.sql decides where it is. Examples:
@@ -192,7 +218,7 @@ pub(crate) enum StateCommand {
 
 #[derive(Args)]
 pub(crate) struct StateWait {
-    /// How long to wait while another process has the state file, like 30s or 5m
+    /// How long to wait while another process has the state file or runs the project, like 30s or 5m
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = crate::duration::parse)]
     pub(crate) state_wait: std::time::Duration,
 }
@@ -286,9 +312,13 @@ pub(crate) fn read(words: &[String]) -> Result<Command, CliError> {
     CommandLine::try_parse_from(full).map(|line| line.command).map_err(|error| explain(&error, &path))
 }
 
-/// The words that name the command: one, or two for the commands of `state`.
+/// Whether a command has commands of its own.
+fn is_parent(name: &str) -> bool {
+    matches!(name, "state" | "queue")
+}
+
+/// The words that name the command: one, or two for the commands of `state` and `queue`.
 fn command_path(words: &[String]) -> String {
-    let is_parent = |name: &str| name == "state";
     match words {
         [name, second, ..] if is_parent(name) && find(&mut CommandLine::command(), &[name, second]).is_some() => {
             format!("{name} {second}")
@@ -407,8 +437,8 @@ fn explain(error: &clap::Error, name: &str) -> CliError {
             Ok(text) => CliError::Help(text),
             Err(error) => error,
         },
-        ErrorKind::InvalidSubcommand if name == "state" => CliError::usage(
-            format!("unknown command: state {}", context(ContextKind::InvalidSubcommand)),
+        ErrorKind::InvalidSubcommand if is_parent(name) => CliError::usage(
+            format!("unknown command: {name} {}", context(ContextKind::InvalidSubcommand)),
             format!("usage: {}", usage_of(name)),
         ),
         ErrorKind::InvalidSubcommand => unknown_command(name),

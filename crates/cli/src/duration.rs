@@ -1,4 +1,4 @@
-//! Durations as text, both ways (chapter 05 §2).
+//! Durations as text, both ways (chapter 05 §2), and moments.
 
 use std::time::Duration;
 
@@ -22,6 +22,11 @@ pub(crate) fn format(duration: Duration) -> String {
 /// `500ms`, `30s`, `1m30s`, `2h`.
 pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     types::parse_duration(text).ok_or_else(|| "write a duration like 500ms, 30s, 1m30s or 2h".to_owned())
+}
+
+/// A moment in milliseconds since 1970 as RFC 3339, in UTC.
+pub(crate) fn moment(millis: i64) -> String {
+    jiff::Timestamp::from_millisecond(millis).map_or_else(|_| millis.to_string(), |moment| moment.to_string())
 }
 
 #[cfg(test)]

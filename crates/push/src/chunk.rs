@@ -43,13 +43,9 @@ pub(crate) struct Chunk<'a> {
 impl<'a> Chunk<'a> {
     /// Delivers it.
     pub fn deliver<I: Images>(&self, images: &mut I) -> Result<ChunkEnd, DeliveryError<I::Error>> {
-        let (mut changes, mut settled) = self.changes(&self.claim.events, images)?;
         let api = self.api();
-        if api.is_net {
-            let folded = fold(changes, self.delivery.sink.keys_are_unique);
-            changes = folded.changes;
-            settled.extend(folded.settled);
-        }
+        let folds = api.is_net.then_some(self.delivery.sink.keys_are_unique);
+        let Ready { changes, settled } = ready(&self.claim.events, images, folds).map_err(DeliveryError::Images)?;
         if !settled.is_empty() && self.settle(&settled)? {
             return Ok(ChunkEnd::Lost);
         }
@@ -70,7 +66,7 @@ impl<'a> Chunk<'a> {
         for job in jobs {
             let of_job = |event: &&Event| (job.first_seq..=job.last_seq).contains(&event.seq);
             let events: Vec<Event> = self.claim.events.iter().filter(of_job).cloned().collect();
-            let (changes, settled) = self.changes(&events, images)?;
+            let Ready { changes, settled } = ready(&events, images, None).map_err(DeliveryError::Images)?;
             if !settled.is_empty() && self.settle(&settled)? {
                 return Ok(ChunkEnd::Lost);
             }
@@ -81,23 +77,6 @@ impl<'a> Chunk<'a> {
 
     pub fn api(&self) -> &'a PushApi {
         self.delivery.lib.api.push.as_ref().expect("only libs that push are pushed to")
-    }
-
-    /// The events with their rows, and those that need no call: their rows are gone, and a later event says so.
-    fn changes<I: Images>(
-        &self,
-        events: &[Event],
-        images: &mut I,
-    ) -> Result<(Vec<Change>, Vec<i64>), DeliveryError<I::Error>> {
-        let rows = images.rows(events).map_err(DeliveryError::Images)?;
-        let (mut changes, mut gone) = (Vec::with_capacity(rows.len()), Vec::new());
-        for (event, row) in events.iter().zip(rows) {
-            match row {
-                Some(row) => changes.push(Change { event: event.clone(), row }),
-                None => gone.push(event.seq),
-            }
-        }
-        Ok((changes, gone))
     }
 
     /// Records events as done; whether the claim is lost.
@@ -151,8 +130,33 @@ impl<'a> Chunk<'a> {
     }
 }
 
+/// What is to be sent of some events, and the numbers of those that need no call.
+pub(crate) struct Ready {
+    pub changes: Vec<Change>,
+    pub settled: Vec<i64>,
+}
+
+/// The events with their rows. Those whose rows are gone need no call: a later event says so. With `folds` the changes of
+/// a row become one; it says whether a key stands for one row.
+pub(crate) fn ready<I: Images>(events: &[Event], images: &mut I, folds: Option<bool>) -> Result<Ready, I::Error> {
+    let rows = images.rows(events)?;
+    let mut ready = Ready { changes: Vec::with_capacity(rows.len()), settled: Vec::new() };
+    for (event, row) in events.iter().zip(rows) {
+        match row {
+            Some(row) => ready.changes.push(Change { event: event.clone(), row }),
+            None => ready.settled.push(event.seq),
+        }
+    }
+    if let Some(keys_are_unique) = folds {
+        let folded = fold(ready.changes, keys_are_unique);
+        ready.changes = folded.changes;
+        ready.settled.extend(folded.settled);
+    }
+    Ok(ready)
+}
+
 /// Deals changes to lanes, all of a row to one.
-fn deal(changes: Vec<Change>, most: usize) -> Vec<Vec<Change>> {
+pub(crate) fn deal(changes: Vec<Change>, most: usize) -> Vec<Vec<Change>> {
     let count = most.min(changes.len()).max(1);
     let mut lanes: Vec<Vec<Change>> = (0..count).map(|_| Vec::new()).collect();
     for change in changes {

@@ -8,10 +8,17 @@ use serde_json::{Map, Number, Value};
 
 /// The JSON text of data; `None` for what JSON has no form for.
 pub(crate) fn to_json(value: &HostValue) -> Option<String> {
-    tree(value).map(|tree| tree.to_string())
+    tree(value, name).map(|tree| tree.to_string())
 }
 
-fn tree(value: &HostValue) -> Option<Value> {
+/// Data of a row as JSON, for people and not for the way back: every key of a map is a text.
+pub(crate) fn shown(value: &HostValue) -> Value {
+    let name = |key: &HostValue| name(key).or_else(|| to_json(key));
+    tree(value, name).unwrap_or_default()
+}
+
+fn tree(value: &HostValue, name: impl Fn(&HostValue) -> Option<String> + Copy) -> Option<Value> {
+    let tree = |value: &HostValue| tree(value, name);
     Some(match value {
         HostValue::None => Value::Null,
         HostValue::Bool(value) => Value::Bool(*value),
@@ -60,7 +67,7 @@ fn value(tree: Value) -> HostValue {
 
 #[cfg(test)]
 mod tests {
-    use super::{from_json, to_json};
+    use super::{from_json, shown, to_json};
     use lib_functions::HostValue;
 
     #[test]
@@ -73,6 +80,14 @@ mod tests {
         ] {
             assert_eq!(to_json(&from_json(text).unwrap()).as_deref(), Some(text));
         }
+    }
+
+    #[test]
+    fn keys_of_maps_are_shown_as_texts() {
+        let pairs = [HostValue::Bool(true), HostValue::Float(1.5), HostValue::None];
+        let dict = HostValue::Dict(pairs.into_iter().map(|key| (key, HostValue::Int(1.into()))).collect());
+        assert_eq!(to_json(&dict), None);
+        assert_eq!(shown(&dict).to_string(), r#"{"true":1,"1.5":1,"null":1}"#);
     }
 
     #[test]

@@ -11,9 +11,9 @@ use crate::batch::Queued;
 use crate::change::{Change, hash};
 use crate::chunk::Chunk;
 use crate::job::JobEnd;
-use crate::json::to_json;
+use crate::json::shown;
 use crate::report::Tally;
-use crate::values::Converter;
+use crate::rows::{SentRows, sent_rows};
 
 /// Calls that fail in a row until the sink counts as down.
 const FAILURES_MAX: u32 = 3;
@@ -120,22 +120,10 @@ impl<'a> Lane<'a> {
     /// Makes rows of changes.
     fn prepared(&self, changes: Vec<Change>, number: u64) -> Batch {
         let delivery = self.chunk.delivery;
-        let mut converter = Converter::default();
-        let mut row = |change: &Change| {
-            let text = |text: &str| HostValue::Text(text.to_owned());
-            let values = change.row.values.iter().map(|value| converter.value(value.clone()));
-            let columns = change.row.columns.iter().map(|name| text(name)).zip(values);
-            let about = [
-                ("__ondatra_rowid", HostValue::Int(change.event.rowid.into())),
-                ("__ondatra_change_type", text(change.event.change_type.as_str())),
-                ("__ondatra_event_id", text(&change.id(delivery.target, delivery.table_uuid))),
-            ];
-            HostValue::Dict(columns.chain(about.map(|(name, value)| (text(name), value))).collect())
-        };
-        let rows: Vec<HostValue> = changes.iter().map(&mut row).collect();
-        if converter.not_finite > 0 {
-            let count = converter.not_finite;
-            self.tally().warn(format!("batch {number}: {count} value(s) are NaN or infinite and are sent as None"));
+        let SentRows { rows, not_finite } = sent_rows(&changes, delivery.target, delivery.table_uuid);
+        if not_finite > 0 {
+            self.tally()
+                .warn(format!("batch {number}: {not_finite} value(s) are NaN or infinite and are sent as None"));
         }
         Batch { rows, keys: changes.iter().map(Change::key).collect(), changes }
     }
@@ -215,10 +203,11 @@ impl<'a> Lane<'a> {
         let (status, message) = match status {
             RowStatus::Ok => (OutcomeStatus::Ok, None),
             RowStatus::Warn(text) => (OutcomeStatus::Warn, Some(text)),
-            RowStatus::Reject(text) => (OutcomeStatus::Reject(to_json(row)), Some(text)),
-            RowStatus::Error(text) if api.max_attempts > 0 && u64::from(failures) >= api.max_attempts => {
-                (OutcomeStatus::Reject(to_json(row)), Some(format!("given up after {failures} attempt(s): {text}")))
-            }
+            RowStatus::Reject(text) => (OutcomeStatus::Reject(Some(shown(row).to_string())), Some(text)),
+            RowStatus::Error(text) if api.max_attempts > 0 && u64::from(failures) >= api.max_attempts => (
+                OutcomeStatus::Reject(Some(shown(row).to_string())),
+                Some(format!("given up after {failures} attempt(s): {text}")),
+            ),
             RowStatus::Error(text) => (OutcomeStatus::Error(wait(api.retry_backoff, failures, chance())), Some(text)),
         };
         Outcome { seq: change.event.seq, status, message }

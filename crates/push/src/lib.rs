@@ -13,9 +13,12 @@ mod fold;
 mod job;
 mod json;
 mod lane;
+mod preview;
 mod report;
+mod rows;
 mod values;
 
 pub use change::Row;
 pub use delivery::{Delivery, DeliveryError, Images, Sink};
+pub use preview::{Preview, SentBatch, sent_row, shown_arguments};
 pub use report::Report;

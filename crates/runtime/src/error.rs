@@ -12,6 +12,8 @@ use push::Report;
 use state::StateError;
 use types::{Code, Diagnose, Place, Target};
 
+use crate::queue::QueueError;
+
 /// An error of a run.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
@@ -68,6 +70,9 @@ pub enum RunError {
         /// What it says.
         text: String,
     },
+    /// A command of the queue cannot be about this target.
+    #[error(transparent)]
+    Queue(#[from] QueueError),
     /// Models depend on each other.
     #[error(transparent)]
     Cycle(#[from] Cycle),
@@ -176,6 +181,7 @@ impl Diagnose for RunError {
             Self::Feed(error) => error.code(),
             Self::Push { .. } => Code::PushRows,
             Self::ClaimChunk { .. } => Code::PushChunk,
+            Self::Queue(error) => error.code(),
             Self::Cycle(cycle) => cycle.code(),
             Self::ModelNotFound { .. } => Code::ModelNotFound,
             Self::Busy { .. } => Code::ProjectBusy,
@@ -207,6 +213,7 @@ impl Diagnose for RunError {
             }
             Self::Push { .. } => "nothing is lost: the next run tries again what is due by then".into(),
             Self::ClaimChunk { .. } => "write a whole number above 0, like 10000, or leave it out".into(),
+            Self::Queue(error) => error.help(),
             Self::Cycle(cycle) => cycle.help(),
             Self::ModelNotFound { suggestion: Some(other), .. } => format!("did you mean `{other}`?"),
             Self::ModelNotFound { suggestion: None, .. } => {

@@ -27,6 +27,7 @@ mod places;
 mod planning;
 mod project_models;
 mod pushing;
+mod queue;
 mod reading;
 mod record;
 mod requirements;
@@ -43,7 +44,11 @@ pub use inspect::{Answer, answer};
 pub use lock::ProjectLock;
 pub use maintenance::{ScriptObserver, ScriptOptions, StatementResult, run_script};
 pub use project_models::{load_models, select_model};
-pub use push::Report as PushReport;
+pub use push::{Report as PushReport, SentBatch};
+pub use queue::{
+    Drained, DrainedTarget, KnownTarget, Overview, PushPreview, QueueError, QueueOptions, Reset, ShownEvent,
+    ShownQueue, drain, drop_all, drop_dead, find_target, overview, preview, reset, retry, retry_dead, show,
+};
 pub use run::{RunOptions, Wish, run};
 pub use session::Session;
 pub(crate) use state_session::StateSession;

@@ -72,7 +72,8 @@ fn not_found(operand: &str, suggestion: Option<String>) -> RunError {
     RunError::ModelNotFound { name: operand.to_owned(), suggestion }
 }
 
-fn closest(name: &str, known: impl Iterator<Item = String>) -> Option<String> {
+/// The known name that is most like one that is not known.
+pub(crate) fn closest(name: &str, known: impl Iterator<Item = String>) -> Option<String> {
     let name = name.to_lowercase();
     let distance = |other: &String| {
         let other = other.to_lowercase();

@@ -499,7 +499,7 @@ fn is_shared(state: &ConfigFile) -> bool {
 }
 
 /// `YYYYMMDD-HHMMSS-<6 hex>`, UTC.
-fn dag_run_id(now: Timestamp) -> String {
+pub(crate) fn dag_run_id(now: Timestamp) -> String {
     let mut random = [0; 3];
     // Without random bytes the time alone still tells runs apart.
     let _ = getrandom::fill(&mut random);

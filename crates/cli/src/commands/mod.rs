@@ -1,7 +1,9 @@
 //! A file per command.
 
 mod init;
+mod push;
 mod query;
+mod queue;
 mod run;
 mod sandbox;
 mod sql;
@@ -24,6 +26,8 @@ pub(crate) fn dispatch(command: Command, ui: &Ui) -> Result<ExitCode, CliError> 
         Command::Sql(args) => sql::sql(&args, ui),
         Command::Query(args) => query::query(&args, ui),
         Command::Script(name) => sql_file::sql_file(&name, ui),
+        Command::Queue(args) => queue::queue(args, ui),
+        Command::Push(args) => push::push(&args, ui),
         Command::State { command } => state::state(command, ui),
         Command::Version => version::version(ui),
         Command::Help { command } => {

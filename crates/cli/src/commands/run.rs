@@ -198,16 +198,20 @@ fn lines(ui: &Ui, outcome: &ModelOutcome) -> Vec<String> {
             format(outcome.duration)
         ),
     }];
-    lines.extend(outcome.push.iter().map(|push| {
-        let PushReport { delivered, rejected, to_retry, pending, .. } = push;
-        format!("  PUSH: {delivered} delivered, {rejected} rejected, {to_retry} to retry, {pending} pending")
-    }));
+    lines.extend(outcome.push.iter().map(push_line));
     lines.extend(outcome.error.iter().map(|error| format!("  ERROR: {}", one_line(&ui.redact(&error.to_string())))));
     lines.extend(outcome.warnings.iter().map(|warning| format!("  WARN: {}", one_line(&ui.redact(warning)))));
     lines
 }
 
-fn one_line(text: &str) -> String {
+/// What was delivered to a target.
+pub(super) fn push_line(push: &PushReport) -> String {
+    let PushReport { delivered, rejected, to_retry, pending, .. } = push;
+    format!("  PUSH: {delivered} delivered, {rejected} rejected, {to_retry} to retry, {pending} pending")
+}
+
+/// A text of several lines as one.
+pub(super) fn one_line(text: &str) -> String {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 

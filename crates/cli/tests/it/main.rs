@@ -18,6 +18,7 @@ mod lineage;
 mod maintenance;
 mod pins;
 mod push_docs;
+mod queue;
 mod run;
 mod run_types;
 mod sql;

@@ -1,6 +1,6 @@
 //! Carries the changes of a target's table into the queue (chapter 04 §4).
 
-use feed::{EventSource, TableNow, table_at};
+use feed::{EventSource, Events, TableNow, table_at};
 use model::Model;
 use state::{Fed, Feed, Position, SharedStore};
 use types::Kind;
@@ -40,14 +40,7 @@ pub(crate) fn feed_target(
         if known >= Some(now.newest_snapshot) {
             return Ok(Some(FedTarget { table_uuid: now.uuid, warnings }));
         }
-        let source =
-            EventSource { target: target.clone(), keys: key_columns(model), from: known, until: now.newest_snapshot };
-        let connection = &session.connection;
-        let events = if is_net || known.is_none() {
-            source.net(connection, &session.lake, &session.metadata)?
-        } else {
-            source.raw(connection, &session.lake, &session.metadata)?
-        };
+        let events = changes(session, model, is_net, (known, now.newest_snapshot))?;
         let step = Feed {
             target: &name,
             from: position.as_ref(),
@@ -55,7 +48,7 @@ pub(crate) fn feed_target(
             table_uuid: &now.uuid,
             definition_hash,
         };
-        match store.lock().feed(&step, &mut || events.rows(connection))? {
+        match store.lock().feed(&step, &mut || events.rows(&session.connection))? {
             Fed::Moved(_) => return Ok(Some(FedTarget { table_uuid: now.uuid, warnings })),
             // Another worker did it: is there anything left?
             Fed::Elsewhere => {}
@@ -63,8 +56,22 @@ pub(crate) fn feed_target(
     }
 }
 
+/// The changes of a model's table after the snapshot that is known, up to another one.
+pub(crate) fn changes(
+    session: &Session,
+    model: &Model,
+    is_net: bool,
+    (known, until): (Option<i64>, i64),
+) -> Result<Events, RunError> {
+    let keys = key_columns(model);
+    let source = EventSource { target: model.target.clone(), keys, from: known, until };
+    let Session { connection, lake, metadata, .. } = session;
+    let is_net = is_net || known.is_none();
+    Ok(if is_net { source.net(connection, lake, metadata)? } else { source.raw(connection, lake, metadata)? })
+}
+
 /// The snapshot up to which this very table is fed.
-fn known(position: Option<&Position>, now: &TableNow) -> Option<i64> {
+pub(crate) fn known(position: Option<&Position>, now: &TableNow) -> Option<i64> {
     let position = position.filter(|position| position.table_uuid == now.uuid && !position.is_at_beginning())?;
     Some(position.snapshot)
 }

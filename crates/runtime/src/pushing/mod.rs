@@ -6,6 +6,8 @@ mod images;
 mod maintenance;
 mod pushes;
 
-pub(crate) use checks::check_pushes;
+pub(crate) use checks::{PushPlan, check_pushes};
+pub(crate) use feeding::{changes, known};
+pub(crate) use images::LakeImages;
 pub(crate) use maintenance::before_maintenance;
-pub(crate) use pushes::Pushes;
+pub(crate) use pushes::{Pushes, claim_chunk, sink};

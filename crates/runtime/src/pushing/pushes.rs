@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use fetch::described_columns;
 use http_client::Stop;
 use lib_functions::{Host, HostValue, Registry};
+use project::Environment;
 use push::{Delivery, DeliveryError, Report, Sink};
 use query::DeclaredType;
 use state::{Recovery, SharedStore};
@@ -48,7 +49,7 @@ impl<'a> Pushes<'a> {
         (registry, plans): (&'a Registry, &'a PushPlans),
         run_id: &'a str,
     ) -> Result<Self, RunError> {
-        let chunk = chunk(context.environment.get(CHUNK_VARIABLE))?;
+        let chunk = claim_chunk(context.environment)?;
         let mut left: BTreeMap<String, Recovery> = BTreeMap::new();
         let recovery = state.store.lock().recover()?;
         for adopted in recovery.adopted {
@@ -95,7 +96,11 @@ impl<'a> Pushes<'a> {
 }
 
 /// Where a model's events go, and as what.
-fn sink(session: &Session, planned: &PlannedModel, arguments: &[(String, HostValue)]) -> Result<Sink, RunError> {
+pub(crate) fn sink(
+    session: &Session,
+    planned: &PlannedModel,
+    arguments: &[(String, HostValue)],
+) -> Result<Sink, RunError> {
     let target = planned.target();
     let table = format!("{}.{}.{}", quote(&session.lake), quote(&target.schema), quote(&target.name));
     let sql = format!("SELECT column_name, column_type FROM (DESCRIBE {table})");
@@ -131,6 +136,11 @@ fn stops(cancellation: &Cancellation, state: &StateSession) -> (Stop, Stop) {
             since.get_or_insert_with(Instant::now).elapsed() >= GRACE
         }),
     )
+}
+
+/// Most events of a claim.
+pub(crate) fn claim_chunk(environment: &Environment) -> Result<usize, RunError> {
+    chunk(environment.get(CHUNK_VARIABLE))
 }
 
 fn chunk(text: Option<&str>) -> Result<usize, RunError> {

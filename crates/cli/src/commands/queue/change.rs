@@ -1,0 +1,112 @@
+//! `ondatrasql queue retry`, `drop` and `reset`.
+
+use std::process::ExitCode;
+
+use runtime::{KnownTarget, QueueOptions, Reset};
+use serde_json::{Value, json};
+
+use super::{counted, document, options};
+use crate::args::{QueueDropArgs, QueueResetArgs, QueueRetryArgs};
+use crate::error::CliError;
+use crate::ui::Ui;
+
+pub(crate) fn retry(args: &QueueRetryArgs, ui: &Ui) -> Result<ExitCode, CliError> {
+    let options = options(args.wait.state_wait, ui)?;
+    let (one, many, then) = if args.dead {
+        ("dead letter", "dead letters", "in the queue again")
+    } else {
+        ("waiting event", "waiting events", "due now")
+    };
+    let retry = if args.dead { runtime::retry_dead } else { runtime::retry };
+    let (target, count) = retry(&options, &args.target, args.id)?;
+    let told = format!("{} of {target}: {then}", counted(count, one, many));
+    let none = (count == 0).then(|| missing(&target, one, args.id));
+    let keys = json!({"target": target, "dead": args.dead, "events": count});
+    tell(ui, keys, &told, none.into_iter().collect())
+}
+
+pub(crate) fn remove(args: &QueueDropArgs, ui: &Ui) -> Result<ExitCode, CliError> {
+    if args.dead == args.all {
+        return Err(CliError::usage(
+            "queue drop needs --dead or --all",
+            "--dead removes dead letters, --all everything that is queued of a target whose model is gone",
+        ));
+    }
+    let options = options(args.wait.state_wait, ui)?;
+    if !args.yes {
+        confirm(&question(&runtime::find_target(&options, &args.target)?, args), ui)?;
+    }
+    let (one, many) = if args.all { ("event", "events") } else { ("dead letter", "dead letters") };
+    let (target, count) = if args.all {
+        runtime::drop_all(&options, &args.target)?
+    } else {
+        runtime::drop_dead(&options, &args.target, args.id)?
+    };
+    // A target without events may have had a position.
+    let none = (args.dead && count == 0).then(|| missing(&target, one, args.id));
+    let told = format!("{} of {target}: removed", counted(count, one, many));
+    let keys = json!({"target": target, "dead": args.dead, "events": count});
+    tell(ui, keys, &told, none.into_iter().collect())
+}
+
+/// What is about to be lost.
+fn question(known: &KnownTarget, args: &QueueDropArgs) -> String {
+    let KnownTarget { name, queue, has_model } = known;
+    let queued = queue.as_ref().map_or(0, |queue| {
+        queue.pending + queue.waiting + queue.in_flight.iter().map(|worker| worker.events).sum::<u64>()
+    });
+    let dead = counted(queue.as_ref().map_or(0, |queue| queue.dead), "dead letter", "dead letters");
+    match args.id {
+        Some(id) => format!("Remove dead letter {id} of {name} for good?"),
+        None if args.dead => format!("Remove {dead} of {name} for good?"),
+        None => {
+            let events = counted(queued, "undelivered event", "undelivered events");
+            let again = if *has_model { " A model pushes it: its next run sends the whole table again." } else { "" };
+            format!("Remove {events} and {dead} of {name} for good?{again}")
+        }
+    }
+}
+
+fn confirm(question: &str, ui: &Ui) -> Result<(), CliError> {
+    match ui.ask(question) {
+        Some(true) => Ok(()),
+        Some(false) => Err(CliError::Summary("nothing was removed".into())),
+        None => Err(CliError::usage(
+            "queue drop needs --yes without a terminal",
+            "add --yes if what is removed may never be delivered",
+        )),
+    }
+}
+
+pub(crate) fn reset(args: &QueueResetArgs, ui: &Ui) -> Result<ExitCode, CliError> {
+    if args.from_now == args.resend {
+        return Err(CliError::usage(
+            "queue reset needs --from-now or --resend",
+            "--from-now skips what is pending and sends later changes only, --resend sends the whole table again",
+        ));
+    }
+    let options: QueueOptions = options(args.wait.state_wait, ui)?;
+    let to = if args.resend { Reset::Resend } else { Reset::FromNow };
+    let (target, dropped) = runtime::reset(&options, &args.target, to)?;
+    let events = counted(dropped, "undelivered event", "undelivered events");
+    let (word, then) = match to {
+        Reset::FromNow => ("now", "only later changes are sent"),
+        Reset::Resend => ("beginning", "the next run sends the whole table again, as inserts"),
+    };
+    let keys = json!({"target": target, "position": word, "dropped": dropped});
+    tell(ui, keys, &format!("{events} of {target}: dropped; {then}"), Vec::new())
+}
+
+fn missing(target: &str, what: &str, id: Option<i64>) -> String {
+    id.map_or_else(|| format!("{target} has no {what}"), |id| format!("{target} has no {what} with the number {id}"))
+}
+
+fn tell(ui: &Ui, keys: Value, text: &str, warnings: Vec<String>) -> Result<ExitCode, CliError> {
+    if ui.json {
+        ui.result(&document(keys, &warnings))?;
+    } else if warnings.is_empty() {
+        ui.line(text);
+    }
+    warnings.iter().for_each(|warning| ui.error_text(&format!("warning: {warning}")));
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,89 @@
+//! `ondatrasql queue drain`: delivers without running models.
+
+use std::process::ExitCode;
+
+use runtime::{Drained, DrainedTarget, RunError};
+use serde_json::{Value, json};
+
+use super::{document, options};
+use crate::args::QueueDrainArgs;
+use crate::commands::run::{one_line, push_line};
+use crate::error::{CliError, render};
+use crate::ui::{Color, Ui};
+
+pub(crate) fn drain(args: &QueueDrainArgs, ui: &Ui) -> Result<ExitCode, CliError> {
+    let options = options(args.wait.state_wait, ui)?;
+    let drained = runtime::drain(&options, args.target.as_deref(), &mut |target| {
+        lines(ui, target).iter().for_each(|line| ui.line(line));
+    })?;
+    if drained.targets.is_empty() && !drained.interrupted {
+        ui.line("No model pushes.");
+    }
+    if ui.json {
+        let targets: Vec<Value> = drained.targets.iter().map(|target| record(ui, target)).collect();
+        match ui.result(&document(json!({"targets": targets}), &[])) {
+            // A reader that is gone does not make a failed delivery a success.
+            Ok(()) | Err(CliError::ClosedPipe) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    finish(ui, &drained, args.target.is_some())
+}
+
+fn finish(ui: &Ui, drained: &Drained, is_single: bool) -> Result<ExitCode, CliError> {
+    if drained.interrupted {
+        return Err(RunError::Interrupted.into());
+    }
+    let failed: Vec<(&DrainedTarget, &RunError)> =
+        drained.targets.iter().filter_map(|target| Some((target, target.error.as_ref()?))).collect();
+    for (target, error) in &failed {
+        let context = if is_single { String::new() } else { format!("{}: ", target.target) };
+        ui.error_text(&render(&context, *error, ui));
+    }
+    match failed.len() {
+        0 => Ok(ExitCode::SUCCESS),
+        1 => Ok(ExitCode::FAILURE),
+        many => Err(CliError::Summary(format!("{many} target(s) failed"))),
+    }
+}
+
+fn lines(ui: &Ui, drained: &DrainedTarget) -> Vec<String> {
+    let status = match (&drained.error, &drained.report) {
+        (Some(_), _) => ui.paint("[FAILED]", Color::Red),
+        (None, None) => ui.paint("[SKIP]", Color::Yellow),
+        (None, Some(_)) => ui.paint("[OK]", Color::Green),
+    };
+    let mut lines = vec![format!("{status} {}", drained.target)];
+    lines.extend(drained.report.iter().map(push_line));
+    lines.extend(drained.error.iter().map(|error| format!("  ERROR: {}", one_line(&ui.redact(&error.to_string())))));
+    lines.extend(warnings(ui, drained).iter().map(|warning| format!("  WARN: {}", one_line(warning))));
+    lines
+}
+
+fn warnings(ui: &Ui, drained: &DrainedTarget) -> Vec<String> {
+    let Some(report) = &drained.report else {
+        let has_table = drained.error.is_some();
+        return if has_table { Vec::new() } else { vec!["it has no table yet: run its model".into()] };
+    };
+    report.texts().iter().map(|text| ui.redact(text)).collect()
+}
+
+fn record(ui: &Ui, drained: &DrainedTarget) -> Value {
+    let report = drained.report.as_ref();
+    let status = match (&drained.error, report) {
+        (Some(_), _) => "error",
+        (None, None) => "skip",
+        (None, Some(_)) => "ok",
+    };
+    let count = |count: fn(&runtime::PushReport) -> u64| report.map(count);
+    json!({
+        "target": drained.target.to_string(),
+        "status": status,
+        "push_delivered": count(|report| report.delivered),
+        "push_rejected": count(|report| report.rejected),
+        "push_retry": count(|report| report.to_retry),
+        "push_pending": count(|report| report.pending),
+        "errors": drained.error.iter().map(|error| ui.redact(&error.to_string())).collect::<Vec<_>>(),
+        "warnings": warnings(ui, drained),
+    })
+}

@@ -1,0 +1,68 @@
+//! Changes the queue of one target: all under the project's lock, as a run does.
+
+use feed::table_at;
+use state::{QueueAdmin, SqlStore};
+
+use super::target::{Pushing, find, pushing_model};
+use super::{QueueError, QueueOptions};
+use crate::RunError;
+
+/// What a target is set to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reset {
+    /// Only later changes are sent.
+    FromNow,
+    /// The whole table is sent again.
+    Resend,
+}
+
+/// Makes waiting events due now: of which target, and how many.
+pub fn retry(options: &QueueOptions, name: &str, id: Option<i64>) -> Result<(String, u64), RunError> {
+    change(options, name, |store, target| Ok(store.retry(target, id)?))
+}
+
+/// Puts dead letters back into the queue: of which target, and how many.
+pub fn retry_dead(options: &QueueOptions, name: &str, id: Option<i64>) -> Result<(String, u64), RunError> {
+    change(options, name, |store, target| Ok(store.retry_dead(target, id)?))
+}
+
+/// Removes dead letters for good: of which target, and how many.
+pub fn drop_dead(options: &QueueOptions, name: &str, id: Option<i64>) -> Result<(String, u64), RunError> {
+    change(options, name, |store, target| Ok(store.drop_dead(target, id)?))
+}
+
+/// Removes all of a target for good, its position included: of which, and how many events and dead letters.
+pub fn drop_all(options: &QueueOptions, name: &str) -> Result<(String, u64), RunError> {
+    change(options, name, |store, target| Ok(store.drop_all(target)?))
+}
+
+/// Sets the position of a target that a model pushes; the target, and how many events were dropped.
+pub fn reset(options: &QueueOptions, name: &str, to: Reset) -> Result<(String, u64), RunError> {
+    let model = pushing_model(options, name)?;
+    let _lock = options.lock()?;
+    let target = model.target.to_string();
+    if to == Reset::Resend {
+        let dropped = options.store()?.forget_position(&target)?;
+        return Ok((target, dropped));
+    }
+    let session = options.lake()?;
+    let pushing = Pushing::of(options, &session, vec![model])?;
+    let Some(planned) = pushing.planned.first() else { return Err(QueueError::NoPush { target }.into()) };
+    let table = table_at(&session.connection, &session.lake, &session.metadata, planned.target())?;
+    let Some(table) = table else { return Err(QueueError::NoTable { target }.into()) };
+    let mut store = options.store()?;
+    let dropped = store.set_position(&target, table.newest_snapshot, &table.uuid, &planned.hash)?;
+    Ok((target, dropped))
+}
+
+fn change(
+    options: &QueueOptions,
+    name: &str,
+    work: impl FnOnce(&mut SqlStore, &str) -> Result<u64, RunError>,
+) -> Result<(String, u64), RunError> {
+    let _lock = options.lock()?;
+    let mut store = options.store()?;
+    let target = find(&mut store, &options.root, name)?.name;
+    let changed = work(&mut store, &target)?;
+    Ok((target, changed))
+}
