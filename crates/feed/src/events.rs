@@ -50,7 +50,8 @@ impl Events {
     }
 
     fn unchanged() -> Self {
-        let sql = "SELECT 0::BIGINT AS row_key, 0::BIGINT AS rowid, '' AS change_type, 0::BIGINT AS snapshot_id WHERE false";
+        let sql =
+            "SELECT 0::BIGINT AS row_key, 0::BIGINT AS rowid, '' AS change_type, 0::BIGINT AS snapshot_id WHERE false";
         Self { method: EventMethod::Unchanged, sql: sql.into() }
     }
 

@@ -51,12 +51,8 @@ pub(crate) struct Steps {
 const MAINTENANCE: [&str; 4] = ["inline_flush", "flushed_inlined", "merge_adjacent", "rewrite_delete"];
 
 /// What touches rows, and whether it may take some away.
-const TOUCHES: [(&str, bool); 4] = [
-    ("inserted_into_table", false),
-    ("inlined_insert", false),
-    ("deleted_from_table", true),
-    ("inlined_delete", true),
-];
+const TOUCHES: [(&str, bool); 4] =
+    [("inserted_into_table", false), ("inlined_insert", false), ("deleted_from_table", true), ("inlined_delete", true)];
 
 /// A snapshot as it is listed, with the words for what it did to one table.
 struct Listed {
@@ -91,9 +87,8 @@ pub fn table_at(
     let newest = connection.query_value(&sql)?.as_i64().unwrap_or(0);
     let Some((table_id, uuid, first_snapshot)) = lake.table(target, newest)? else { return Ok(None) };
     let listed = lake.listed(table_id, first_snapshot - 1)?;
-    let touched = |listed: &&Listed| {
-        listed.snapshot == first_snapshot || listed.touches() || has_gap(listed, first_snapshot - 1)
-    };
+    let touched =
+        |listed: &&Listed| listed.snapshot == first_snapshot || listed.touches() || has_gap(listed, first_snapshot - 1);
     let newest_snapshot = listed.iter().rev().find(touched).map_or(newest, |listed| listed.snapshot);
     Ok(Some(TableNow { uuid, table_id, first_snapshot, newest_snapshot }))
 }
@@ -120,7 +115,9 @@ impl Lake<'_> {
         );
         let row = self.connection.query(&sql)?.into_values().next();
         Ok(match row.as_deref() {
-            Some([id, Value::Text(uuid), first]) => id.as_i64().zip(first.as_i64()).map(|(id, at)| (id, uuid.clone(), at)),
+            Some([id, Value::Text(uuid), first]) => {
+                id.as_i64().zip(first.as_i64()).map(|(id, at)| (id, uuid.clone(), at))
+            }
             _ => None,
         })
     }

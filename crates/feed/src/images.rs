@@ -10,6 +10,7 @@ use types::{ChangeType, Column, Target, quote};
 
 use crate::FeedError;
 use crate::history::{Lake, TableNow, table_at};
+use crate::layout::rangeless;
 
 /// Which row is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,7 +140,8 @@ impl Lake<'_> {
             versions.entry(of.snapshot).or_default().insert(of.rowid);
         }
         for (snapshot, rowids) in versions {
-            let found = if self.exists(snapshot)? { self.read(target, Some(snapshot), &[], &rowids)? } else { Found::new() };
+            let found =
+                if self.exists(snapshot)? { self.read(target, Some(snapshot), &[], &rowids)? } else { Found::new() };
             if let Some(&rowid) = rowids.iter().find(|rowid| !found.contains_key(rowid)) {
                 return Err(FeedError::RowIdLost { target: target.clone(), rowid, snapshot });
             }
@@ -192,9 +194,10 @@ impl Lake<'_> {
     /// The row id and the columns; a type that only has a text as the text.
     fn rows(&self, from: &str, columns: &[Column]) -> Result<Vec<Vec<Value>>, EngineError> {
         let list = |as_text: &dyn Fn(&Column) -> bool| -> String {
-            let column = |column: &Column| match as_text(column) {
-                true => format!(", {}::VARCHAR", quote(&column.name)),
-                false => format!(", {}", quote(&column.name)),
+            let column = |column: &Column| {
+                let name = quote(&column.name);
+                let text = if as_text(column) { "::VARCHAR" } else { "" };
+                format!(", {}{text} AS {name}", rangeless(column, &name))
             };
             columns.iter().map(column).collect()
         };

@@ -72,7 +72,8 @@ fn difference(
     keys: &[usize],
     (deleted_at, inserted_at): (i64, i64),
 ) -> String {
-    let list = |places: &mut dyn Iterator<Item = usize>| places.map(|at| format!("{}, ", place(at))).collect::<String>();
+    let list =
+        |places: &mut dyn Iterator<Item = usize>| places.map(|at| format!("{}, ", place(at))).collect::<String>();
     let (all, key) = (list(&mut (0..columns)), list(&mut keys.iter().copied()));
     let gathered = format!(
         "SELECT {all}list(rowid) FILTER (NOT is_new) AS olds, list(rowid) FILTER (is_new) AS news, \

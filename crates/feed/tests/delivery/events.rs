@@ -179,7 +179,8 @@ fn a_position_that_was_expired_is_lost_and_a_gap_is_folded() {
 
 #[test]
 fn odd_names_work_and_a_column_named_rowid_is_refused() {
-    let lake = Lake::with(r#"snapshot_id INTEGER, change_type VARCHAR, "is""new" INTEGER, "Row Key" VARCHAR, step INT"#);
+    let lake =
+        Lake::with(r#"snapshot_id INTEGER, change_type VARCHAR, "is""new" INTEGER, "Row Key" VARCHAR, step INT"#);
     let first = lake.newest();
     lake.run("INSERT INTO lake.s.t VALUES (7, 'c', 1, 'k', 2), (8, 'd', NULL, 'l', 3)");
     lake.run("UPDATE lake.s.t SET step = 9 WHERE snapshot_id = 7");

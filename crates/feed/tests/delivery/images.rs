@@ -70,9 +70,8 @@ fn a_row_id_that_two_rows_have_is_an_error() {
     let lake = Lake::with("id INTEGER, v VARCHAR");
     let mut newest = 0;
     for id in 0..2 {
-        newest = lake.run(&format!(
-            "INSERT INTO lake.s.t VALUES ({id}, 'a'); UPDATE lake.s.t SET v = 'b' WHERE id = {id}"
-        ));
+        newest =
+            lake.run(&format!("INSERT INTO lake.s.t VALUES ({id}, 'a'); UPDATE lake.s.t SET v = 'b' WHERE id = {id}"));
     }
     let rowid = lake.rows()[0].0;
     assert_eq!(lake.rows()[1].0, rowid, "the engine gives both the same");
@@ -93,6 +92,22 @@ fn a_row_whose_id_was_lost_by_a_merge_of_files_is_not_gone() {
     let lost = FeedError::RowIdLost { target: target(), rowid: 0, snapshot: changed };
     assert_eq!(lake.images(&wanted[..1]), Err(lost));
     assert_eq!(lake.shown(&wanted[1..]), [None], "this one was deleted");
+}
+
+#[test]
+fn old_rows_are_right_though_the_lake_has_forgotten_their_range() {
+    for type_name in ["TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"] {
+        let lake = Lake::with(&format!("id {type_name}, v VARCHAR"));
+        let base = lake.run("INSERT INTO lake.s.t SELECT i, 'v' FROM range(1, 20) r(i)");
+        let deleted = lake.run("DELETE FROM lake.s.t WHERE id < 5");
+        lake.run("CALL ducklake_rewrite_data_files('lake', delete_threshold => 0.0)");
+        let wanted: Vec<Told> = (0..4).step_by(2).map(|rowid| told(deleted, Delete, rowid)).collect();
+        assert_eq!(lake.shown(&wanted), [Some("1|v".into()), Some("3|v".into())], "{type_name}");
+        let last = lake.run("UPDATE lake.s.t SET v = 'w' WHERE id = 7");
+        let (_, told) = lake.raw(&["id"], Some(base), last).unwrap();
+        assert_eq!(Lake::short(&told, base), ["1-0", "1-1", "1-2", "1-3", "3<6", "3>6"], "{type_name}");
+        assert_eq!(lake.net(&["id"], Some(base), last).unwrap().len(), 6, "{type_name}");
+    }
 }
 
 #[test]

@@ -27,7 +27,9 @@ fn a_rebuild_that_gives_the_same_rows_gives_nothing() {
     let (lake, base) = lake_of_three();
     lake.run("CREATE OR REPLACE TEMP TABLE c AS FROM lake.s.t; TRUNCATE lake.s.t; INSERT INTO lake.s.t FROM c");
     assert_eq!(net(&lake, &["id"], Some(base)), "");
-    lake.run("CREATE OR REPLACE TABLE lake.s.t AS SELECT * FROM (VALUES (3, 'c'), (1, 'a'), (2, 'B'), (4, 'd')) x(id, v)");
+    lake.run(
+        "CREATE OR REPLACE TABLE lake.s.t AS SELECT * FROM (VALUES (3, 'c'), (1, 'a'), (2, 'B'), (4, 'd')) x(id, v)",
+    );
     assert_eq!(net(&lake, &["id"], Some(base)), "1<2|b 2>2|B 2+4|d", "also where the table was made anew");
     assert_eq!(net(&lake, &[], Some(base)), "1-2|b 2+2|B 2+4|d");
 }

@@ -197,7 +197,9 @@ fn paired(gone: &BTreeMap<&str, i32>, come: &BTreeMap<&str, i32>) -> usize {
 /// A transaction, or maintenance.
 fn step(random: &mut Random, maintained: bool, inlined: bool) -> String {
     let n = random.below(7);
-    let row = |n: usize| format!("({}, nullif('v{}', 'v2'), {}.5)", if n == 6 { "NULL".into() } else { n.to_string() }, n % 4, n % 3);
+    let row = |n: usize| {
+        format!("({}, nullif('v{}', 'v2'), {}.5)", if n == 6 { "NULL".into() } else { n.to_string() }, n % 4, n % 3)
+    };
     match random.below(if maintained { 14 } else { 10 }) {
         0 => format!("INSERT INTO lake.s.t VALUES {}", row(n)),
         1 => format!("INSERT INTO lake.s.t VALUES {}, {}, {}", row(n), row(n), row(n + 1)),
