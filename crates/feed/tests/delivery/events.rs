@@ -168,9 +168,9 @@ fn a_position_that_was_expired_is_lost_and_a_gap_is_folded() {
     assert_eq!(Lake::short(&told, base)[..3], ["1<0", "1-1", "2>0"], "old rows are read before the gap");
     assert_eq!(lake.shown(&told)[..3], [Some("1|a".into()), Some("2|b".into()), Some("1|y".into())]);
     lake.run(&format!("CALL ducklake_expire_snapshots('lake', versions => [{base}])"));
-    let lost = FeedError::Lost { target: target(), snapshot: base };
-    assert_eq!(lake.raw(&["id"], Some(base), last), Err(lost.clone()));
-    assert_eq!(lake.net(&["id"], Some(base), last), Err(lost));
+    let gone = FeedError::Lost { target: target(), snapshot: base };
+    assert_eq!(lake.raw(&["id"], Some(base), last), Err(gone.clone()));
+    assert_eq!(lake.net(&["id"], Some(base), last), Err(gone));
     lake.run(&format!("CALL ducklake_expire_snapshots('lake', versions => [{}])", base - 1));
     let (_, told) = lake.raw(&["id"], None, last).unwrap();
     assert_eq!(Lake::short(&told, base)[..2], ["2+0", "2+2"], "the oldest version that is left is the beginning");
