@@ -72,7 +72,7 @@ impl EventSource {
     /// Every change of each snapshot: of those after the position, or of all since the table was made if
     /// there is no position or it is that of a table of the same name before this one.
     ///
-    /// They come from the lake's change feed, unless data files were rewritten since the first of them, or
+    /// They come from the lake's change feed, unless data files were rewritten since the first of them, or rows deleted from merged files, or
     /// snapshots are missing, or a column hides the feed's own. Then each version is compared with the one
     /// before it, row id by row id: a row that was written again as it was gives no event; what lies between
     /// two snapshots that exist is folded into one change, its old rows read at the snapshot before the gap;

@@ -145,8 +145,21 @@ impl Lake<'_> {
             .collect();
         let first_step = steps.first().map_or(i64::MAX, |step| step.snapshot);
         let disturbed = |listed: &Listed| has_gap(listed, start) || MAINTENANCE.iter().any(|word| listed.did(word));
-        let trusted = !listed.iter().filter(|listed| listed.snapshot >= first_step).any(disturbed);
+        let undisturbed = !listed.iter().filter(|listed| listed.snapshot >= first_step).any(disturbed);
+        let deletes = steps.iter().any(|step| step.deletes);
+        let trusted = undisturbed && !(deletes && self.has_merged_files(id, first_step)?);
         Ok(Steps { steps, trusted })
+    }
+
+    /// Whether a file held rows of several snapshots at `start` or later. What is deleted from it the feed
+    /// tells of a wrong snapshot (measured), also if the files were merged long before.
+    fn has_merged_files(&self, id: i64, start: i64) -> Result<bool, EngineError> {
+        let sql = format!(
+            "SELECT count(*) FROM {}.ducklake_data_file WHERE table_id = {id} AND partial_max IS NOT NULL \
+             AND (end_snapshot IS NULL OR end_snapshot >= {start})",
+            self.metadata
+        );
+        Ok(self.connection.query_value(&sql)?.as_i64() != Some(0))
     }
 
     /// The newest snapshot after `start` that merged files of table `id`, or may have: the one behind a gap.

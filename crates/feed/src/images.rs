@@ -10,6 +10,7 @@ use types::{ChangeType, Column, Target, quote};
 
 use crate::FeedError;
 use crate::history::{Lake, TableNow, table_at};
+use crate::layout::rangeless;
 
 /// Which row is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,14 +149,14 @@ impl Lake<'_> {
         Ok(())
     }
 
-    fn from_clause(&self, target: &Target, version: Option<i64>) -> String {
+    fn source_at(&self, target: &Target, version: Option<i64>) -> String {
         version.map_or_else(|| target.qualified(self.alias), |at| self.version(target, at))
     }
 
     fn columns(&self, target: &Target, version: Option<i64>) -> Result<Vec<Column>, FeedError> {
         let described = format!(
             "SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM {})",
-            self.from_clause(target, version)
+            self.source_at(target, version)
         );
         let columns = self.connection.query(&described)?.into_values().filter_map(|row| match &row[..] {
             [Value::Text(name), Value::Text(type_name)] => {
@@ -177,7 +178,7 @@ impl Lake<'_> {
         columns: &[Column],
         rowids: &BTreeSet<i64>,
     ) -> Result<Found, FeedError> {
-        let from = format!("{} WHERE {}", self.from_clause(target, version), condition(rowids));
+        let from = format!("{} WHERE {}", self.source_at(target, version), condition(rowids));
         let rows = self.rows(&from, columns)?;
         let mut found = HashMap::with_capacity(rowids.len());
         for mut row in rows {
@@ -193,9 +194,10 @@ impl Lake<'_> {
     /// The row id and the columns; a type that only has a text as the text.
     fn rows(&self, from: &str, columns: &[Column]) -> Result<Vec<Vec<Value>>, EngineError> {
         let list = |as_text: &dyn Fn(&Column) -> bool| -> String {
-            let column = |column: &Column| match as_text(column) {
-                true => format!(", {}::VARCHAR", quote(&column.name)),
-                false => format!(", {}", quote(&column.name)),
+            let column = |column: &Column| {
+                let name = quote(&column.name);
+                let text = if as_text(column) { "::VARCHAR" } else { "" };
+                format!(", {}{text} AS {name}", rangeless(column, &name))
             };
             columns.iter().map(column).collect()
         };

@@ -18,16 +18,16 @@ impl EventSource {
 
 /// The row key over the version that the key columns are of.
 pub(crate) fn row_key(keys: &[&Field]) -> String {
-    hash(keys.iter().map(|field| text(field, &quote(&field.column.name))).collect())
+    hash(&keys.iter().map(|field| text(field, &quote(&field.column.name))).collect::<Vec<_>>())
 }
 
 /// The row key over another version of the same table.
 pub(crate) fn row_key_by_id(keys: &[&Field], layout: &Layout) -> String {
-    hash(keys.iter().map(|field| text(field, &value_by_id(layout, field))).collect())
+    hash(&keys.iter().map(|field| text(field, &value_by_id(layout, field))).collect::<Vec<_>>())
 }
 
 /// Texts that two keys share only cost a little time: their rows wait for each other.
-fn hash(texts: Vec<String>) -> String {
+fn hash(texts: &[String]) -> String {
     if texts.is_empty() {
         return "rowid::BIGINT".into();
     }

@@ -175,3 +175,21 @@ fn each_situation_has_its_method() {
     assert_eq!(run("DROP TABLE lake.s.t").0, Method::Lost);
     assert_eq!(delta(&connection, 9999, 10_000).0, Method::Lost);
 }
+
+#[test]
+fn a_new_row_is_found_though_the_lake_has_forgotten_the_range_of_old_ones() {
+    let dir = tempfile::tempdir().unwrap();
+    let connection = open_lake(Catalog::Sqlite, dir.path(), 0);
+    connection
+        .execute("CREATE SCHEMA lake.s; CREATE TABLE lake.s.t AS SELECT i::INTEGER AS id FROM range(1, 20) r(i)")
+        .unwrap();
+    let since = snapshot(&connection);
+    connection
+        .execute(
+            "DELETE FROM lake.s.t WHERE id < 5; CALL ducklake_rewrite_data_files('lake', delete_threshold => 0.0); \
+             INSERT INTO lake.s.t VALUES (257)",
+        )
+        .unwrap();
+    let (method, new, _) = delta(&connection, since, snapshot(&connection));
+    assert_eq!((method, new), (Method::Compare, vec!["{'id': 257}".to_owned()]));
+}

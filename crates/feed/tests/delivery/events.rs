@@ -114,6 +114,25 @@ fn maintenance_is_no_change_and_what_lies_before_it_is_compared() {
 }
 
 #[test]
+fn what_is_deleted_from_merged_files_has_its_own_snapshot() {
+    let lake = Lake::with("id INTEGER, v VARCHAR");
+    lake.run("INSERT INTO lake.s.t SELECT i % 7, 'b' FROM range(21) r(i)");
+    lake.run("DELETE FROM lake.s.t WHERE id = 6; INSERT INTO lake.s.t VALUES (NULL, 'n'), (NULL, 'm')");
+    lake.run(
+        "MERGE INTO lake.s.t x USING (SELECT 4 AS id, 'm' AS v) y ON x.id = y.id \
+         WHEN MATCHED THEN UPDATE SET v = y.v WHEN NOT MATCHED THEN INSERT (id, v) VALUES (y.id, y.v)",
+    );
+    let merged = lake.run("CALL ducklake_merge_adjacent_files('lake')");
+    lake.run("INSERT INTO lake.s.t VALUES (5, 'w')");
+    assert_eq!(raw(&lake, &["id"], merged).0, EventMethod::Feed, "an append needs no comparison");
+    let from = lake.newest();
+    lake.run("UPDATE lake.s.t SET id = 6 - id WHERE id <= 6");
+    let (method, told) = lake.raw(&["id"], Some(from), lake.newest()).unwrap();
+    assert_eq!(method, EventMethod::Versions);
+    assert!(!told.is_empty() && told.iter().all(|told| told.snapshot == from + 1), "{told:?}");
+}
+
+#[test]
 fn columns_that_come_and_go_are_no_change_of_rows() {
     for maintained in [false, true] {
         let (lake, base) = lake_of_three();
@@ -168,9 +187,9 @@ fn a_position_that_was_expired_is_lost_and_a_gap_is_folded() {
     assert_eq!(Lake::short(&told, base)[..3], ["1<0", "1-1", "2>0"], "old rows are read before the gap");
     assert_eq!(lake.shown(&told)[..3], [Some("1|a".into()), Some("2|b".into()), Some("1|y".into())]);
     lake.run(&format!("CALL ducklake_expire_snapshots('lake', versions => [{base}])"));
-    let lost = FeedError::Lost { target: target(), snapshot: base };
-    assert_eq!(lake.raw(&["id"], Some(base), last), Err(lost.clone()));
-    assert_eq!(lake.net(&["id"], Some(base), last), Err(lost));
+    let gone = FeedError::Lost { target: target(), snapshot: base };
+    assert_eq!(lake.raw(&["id"], Some(base), last), Err(gone.clone()));
+    assert_eq!(lake.net(&["id"], Some(base), last), Err(gone));
     lake.run(&format!("CALL ducklake_expire_snapshots('lake', versions => [{}])", base - 1));
     let (_, told) = lake.raw(&["id"], None, last).unwrap();
     assert_eq!(Lake::short(&told, base)[..2], ["2+0", "2+2"], "the oldest version that is left is the beginning");

@@ -95,6 +95,22 @@ fn a_row_whose_id_was_lost_by_a_merge_of_files_is_not_gone() {
 }
 
 #[test]
+fn old_rows_are_right_though_the_lake_has_forgotten_their_range() {
+    for type_name in ["TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"] {
+        let lake = Lake::with(&format!("id {type_name}, v VARCHAR"));
+        let base = lake.run("INSERT INTO lake.s.t SELECT i, 'v' FROM range(1, 20) r(i)");
+        let deleted = lake.run("DELETE FROM lake.s.t WHERE id < 5");
+        lake.run("CALL ducklake_rewrite_data_files('lake', delete_threshold => 0.0)");
+        let wanted: Vec<Told> = (0..4).step_by(2).map(|rowid| told(deleted, Delete, rowid)).collect();
+        assert_eq!(lake.shown(&wanted), [Some("1|v".into()), Some("3|v".into())], "{type_name}");
+        let last = lake.run("UPDATE lake.s.t SET v = 'w' WHERE id = 7");
+        let (_, told) = lake.raw(&["id"], Some(base), last).unwrap();
+        assert_eq!(Lake::short(&told, base), ["1-0", "1-1", "1-2", "1-3", "3<6", "3>6"], "{type_name}");
+        assert_eq!(lake.net(&["id"], Some(base), last).unwrap().len(), 6, "{type_name}");
+    }
+}
+
+#[test]
 fn values_of_every_type_are_exact() {
     for catalog in [Catalog::Sqlite, Catalog::Duckdb] {
         let lake = Lake::new(catalog, 0);

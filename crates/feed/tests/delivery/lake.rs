@@ -99,12 +99,13 @@ impl Lake {
         self.rows_at(self.newest())
     }
 
-    /// The same at a snapshot.
+    /// The same at a snapshot. The engine may not sort them: see `rangeless` in the room.
     pub fn rows_at(&self, snapshot: i64) -> Vec<(i64, String)> {
-        let sql = format!("SELECT rowid, * FROM lake.s.t AT (VERSION => {snapshot}) ORDER BY rowid");
-        let rows = self.connection.query(&sql).unwrap();
+        let rows = self.connection.query(&format!("SELECT rowid, * FROM lake.s.t AT (VERSION => {snapshot})")).unwrap();
         let row = |row: Vec<Value>| (row[0].as_i64().unwrap(), row[1..].iter().map(text).collect::<Vec<_>>().join("|"));
-        rows.into_values().map(row).collect()
+        let mut rows: Vec<_> = rows.into_values().map(row).collect();
+        rows.sort();
+        rows
     }
 }
 
