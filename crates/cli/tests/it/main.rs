@@ -16,6 +16,7 @@ mod layout;
 mod lineage;
 mod maintenance;
 mod pins;
+mod push;
 mod run;
 mod run_types;
 mod sql;
