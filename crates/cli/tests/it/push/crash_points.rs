@@ -9,7 +9,7 @@ use super::{ASYNC, MERGE, SYNC, Scene, has};
 
 /// A run that is killed when the script says so.
 #[track_caller]
-fn killed(scene: &Scene, script: impl FnMut(&Asked<'_>) -> Say + Send + 'static) {
+fn killed(scene: &Scene, script: impl FnMut(&Asked) -> Say + Send + 'static) {
     scene.sink.script(script);
     let run = scene.spawn();
     scene.sink.aim_at(Some(run.id()));

@@ -68,7 +68,8 @@ fn rows_of_one_each_keep_their_order_in_chunks_of_seven_and_four_lanes() {
     scene.sink.always(super::sink::Say::Status(503));
     for _ in 0..3 {
         scene.change("id % 2 = 0");
-        scene.bad();
+        // The first failures may still wait: then nothing is tried, and nothing fails.
+        scene.run();
     }
     scene.sink.always(super::sink::Say::Ok);
     std::thread::sleep(std::time::Duration::from_millis(1_300));

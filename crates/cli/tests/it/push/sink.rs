@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use testkit::http::{Answer, Seen, Server};
 
 /// What the service does with a call.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy)]
 pub enum Say {
     /// Takes all rows.
     Ok,
@@ -79,14 +79,12 @@ pub struct Call {
     pub passed: Value,
 }
 
-type Script = dyn FnMut(&Asked<'_>) -> Say + Send;
+type Script = dyn FnMut(&Asked) -> Say + Send;
 
 /// What a script decides on.
-pub struct Asked<'a> {
+pub struct Asked {
     /// Calls of `push` before this one; with a poll, polls before this one.
     pub number: usize,
-    /// The rows; of a poll, those of the job.
-    pub rows: &'a [Row],
     pub is_poll: bool,
 }
 
@@ -116,7 +114,7 @@ impl Sink {
     }
 
     /// What it does from now on.
-    pub fn script(&self, script: impl FnMut(&Asked<'_>) -> Say + Send + 'static) {
+    pub fn script(&self, script: impl FnMut(&Asked) -> Say + Send + 'static) {
         self.lock().script = Box::new(script);
     }
 
@@ -183,7 +181,7 @@ fn pushed(inside: &Mutex<Inside>, request: &Seen, body: Value, is_job: bool) -> 
     let (say, job) = {
         let mut inside = inside.lock().unwrap();
         let number = inside.calls.len();
-        let say = (inside.script)(&Asked { number, rows: &sent, is_poll: false });
+        let say = (inside.script)(&Asked { number, is_poll: false });
         inside.calls.push(Call {
             batch: body["batch"].as_i64().unwrap(),
             idempotency_key: request.all("Idempotency-Key").first().map(|key| (*key).to_owned()),
@@ -201,10 +199,10 @@ fn polled(inside: &Mutex<Inside>, job: usize) -> Answer {
         let mut inside = inside.lock().unwrap();
         let (number, rows) = (inside.polls, inside.calls[job].sent.clone());
         inside.polls += 1;
-        (((inside.script)(&Asked { number, rows: &rows, is_poll: true })), rows)
+        (((inside.script)(&Asked { number, is_poll: true })), rows)
     };
     let done = json!({"done": true, "per_row": statuses(say, &rows)});
-    said(inside, say, &if say == Say::Wait { json!({"done": false}) } else { done })
+    said(inside, say, &if matches!(say, Say::Wait) { json!({"done": false}) } else { done })
 }
 
 fn taken(say: Say, rows: &[Row]) -> Vec<Row> {
