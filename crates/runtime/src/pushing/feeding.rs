@@ -43,6 +43,7 @@ pub(crate) fn feed_target(
         let source = EventSource {
             target: target.clone(),
             keys: key_columns(&planned.model),
+            hidden: planned.model.kind.own_columns(),
             from: known,
             until: now.newest_snapshot,
         };

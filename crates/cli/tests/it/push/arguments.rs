@@ -65,4 +65,10 @@ fn push_gets_what_its_signature_names() {
     let column = |name: &str| json!({"name": name, "type": "BIGINT"});
     let columns = json!([column("id"), column("k"), column("v")]);
     assert_eq!(scene.sink.calls()[0].passed, json!(["merge", ["id"], columns, "people"]));
+    directive(&scene, "tracked\n-- @group_key: k", "crm('groups')");
+    scene.good();
+    let call = &scene.sink.calls()[1];
+    assert_eq!(call.passed, json!(["tracked", ["k"], columns, "groups"]));
+    let inserted = call.sent.iter().find(|row| row.change == "insert").unwrap();
+    assert_eq!(inserted.values.keys().collect::<Vec<_>>(), ["id", "k", "v"], "the SELECT's columns and no other");
 }
