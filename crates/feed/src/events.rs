@@ -15,6 +15,8 @@ pub struct EventSource {
     pub target: Target,
     /// The columns by which rows are the same; without any, each row is itself.
     pub keys: Vec<String>,
+    /// Columns that nobody is sent: rows that differ in nothing else are the same.
+    pub hidden: &'static [&'static str],
     /// The position: the last snapshot whose changes are known. `None`: none are.
     pub from: Option<i64>,
     /// The last snapshot whose changes are asked for: one that exists.

@@ -14,7 +14,7 @@ pub(crate) fn net_changes(
     id: i64,
     from: Option<i64>,
 ) -> Result<String, FeedError> {
-    let new = lake.layout(&source.target, id, source.until)?;
+    let new = visible(source, lake.layout(&source.target, id, source.until)?);
     let new_key = row_key(&source.key_fields(&new)?);
     let new_version = lake.version(&source.target, source.until);
     let then = match from {
@@ -28,7 +28,7 @@ pub(crate) fn net_changes(
             source.until
         ));
     };
-    let old = lake.layout(&source.target, old_id, from)?;
+    let old = visible(source, lake.layout(&source.target, old_id, from)?);
     // Under another key no row is known to be the same.
     let old_key = source.key_fields(&old).ok().filter(|keys| !keys.is_empty());
     let pairs = pairs_by_name(&old, &new);
@@ -36,6 +36,11 @@ pub(crate) fn net_changes(
     let old_key = old_key.map_or_else(|| "rowid::BIGINT".to_owned(), |keys| row_key(&keys));
     let both = both(&pairs, (&old_key, &lake.version(&source.target, from)), (&new_key, &new_version));
     Ok(difference(source, &both, pairs.len(), &keys, (from + 1, source.until)))
+}
+
+fn visible(source: &EventSource, mut layout: Layout) -> Layout {
+    layout.retain(|field| !source.hidden.iter().any(|name| field.column.name.eq_ignore_ascii_case(name)));
+    layout
 }
 
 /// The places of the key columns among the pairs, which begin with the newer version's columns.

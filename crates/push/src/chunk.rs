@@ -1,5 +1,6 @@
 //! The events of one claim: their rows are read at once, and dealt to lanes.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
@@ -45,12 +46,15 @@ impl<'a> Chunk<'a> {
     pub fn deliver<I: Images>(&self, images: &mut I) -> Result<ChunkEnd, DeliveryError<I::Error>> {
         let api = self.api();
         let folds = api.is_net.then_some(self.delivery.sink.keys_are_unique);
-        let Ready { changes, settled } = ready(&self.claim.events, images, folds).map_err(DeliveryError::Images)?;
+        let Ready { mut changes, settled } = ready(&self.claim.events, images, folds).map_err(DeliveryError::Images)?;
         if !settled.is_empty() && self.settle(&settled)? {
             return Ok(ChunkEnd::Lost);
         }
-        let lanes = deal(changes, usize::try_from(api.max_concurrent).unwrap_or(usize::MAX));
         let is_contiguous = api.batch_mode == BatchMode::Async;
+        if !is_contiguous {
+            put_failed_last(&mut changes);
+        }
+        let lanes = deal(changes, usize::try_from(api.max_concurrent).unwrap_or(usize::MAX));
         let ends =
             self.run(lanes, |lane, running, changes| lane.deliver(running, Queued::new(changes, is_contiguous)))?;
         Ok(worst(&ends))
@@ -155,6 +159,17 @@ pub(crate) fn ready<I: Images>(events: &[Event], images: &mut I, folds: Option<b
     Ok(ready)
 }
 
+/// Puts rows behind those that failed less often: a few that always fail must not make the sink look down before the
+/// others had their turn.
+fn put_failed_last(changes: &mut [Change]) {
+    let mut failures: BTreeMap<i64, u32> = BTreeMap::new();
+    for Change { event, .. } in &*changes {
+        let most = failures.entry(event.row_key).or_default();
+        *most = event.attempts.max(*most);
+    }
+    changes.sort_by_key(|change| failures.get(&change.event.row_key).copied());
+}
+
 /// Deals changes to lanes, all of a row to one.
 pub(crate) fn deal(changes: Vec<Change>, most: usize) -> Vec<Vec<Change>> {
     let count = most.min(changes.len()).max(1);
@@ -174,5 +189,33 @@ fn worst(ends: &[LaneEnd]) -> ChunkEnd {
         () if has(LaneEnd::JobGoesOn) => ChunkEnd::JobGoesOn,
         () if has(LaneEnd::SinkIsDown) => ChunkEnd::SinkIsDown,
         () => ChunkEnd::Done,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use types::ChangeType::{Insert, UpdatePostimage, UpdatePreimage};
+
+    use super::put_failed_last;
+    use crate::change::Change;
+    use crate::change::tests::change;
+
+    #[test]
+    fn rows_that_failed_more_often_come_later_and_keep_their_order() {
+        let failed = |seq, rowid, change_type, attempts| {
+            let mut change = change(seq, rowid, change_type, seq, 0);
+            change.event.attempts = attempts;
+            change
+        };
+        let mut changes = vec![
+            failed(1, 7, Insert, 2),
+            failed(2, 8, Insert, 1),
+            failed(3, 7, UpdatePreimage, 0),
+            failed(4, 7, UpdatePostimage, 0),
+            failed(5, 9, Insert, 0),
+        ];
+        put_failed_last(&mut changes);
+        let seqs: Vec<i64> = changes.iter().map(|change: &Change| change.event.seq).collect();
+        assert_eq!(seqs, [5, 2, 1, 3, 4]);
     }
 }

@@ -342,7 +342,10 @@ impl Turns {
             observer.model_finished(&outcome);
             let error = outcome.error.as_ref();
             let fatal = error.is_some_and(RunError::is_fatal);
-            let interrupted = error.is_some_and(RunError::is_interrupt);
+            // What a push leaves when it is stopped is no error of its model.
+            let is_cut_off = outcome.push.as_ref().is_some_and(|push| push.pending > 0);
+            let interrupted =
+                error.is_some_and(RunError::is_interrupt) || is_cut_off && context.cancellation.check().is_err();
             self.outcomes.push(outcome);
             if fatal || interrupted {
                 // Fetches that still run are of no use any more.

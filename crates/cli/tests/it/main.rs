@@ -17,6 +17,7 @@ mod layout;
 mod lineage;
 mod maintenance;
 mod pins;
+mod push;
 mod push_docs;
 mod queue;
 mod run;

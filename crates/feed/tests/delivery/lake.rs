@@ -120,7 +120,7 @@ pub fn target() -> Target {
 }
 
 fn source(keys: &[&str], from: Option<i64>, until: i64) -> EventSource {
-    EventSource { target: target(), keys: keys.iter().map(|&key| key.to_owned()).collect(), from, until }
+    EventSource { target: target(), keys: keys.iter().map(|&key| key.to_owned()).collect(), hidden: &[], from, until }
 }
 
 fn told(row: &[Value]) -> Told {

@@ -64,7 +64,8 @@ pub(crate) fn changes(
     (known, until): (Option<i64>, i64),
 ) -> Result<Events, RunError> {
     let keys = key_columns(model);
-    let source = EventSource { target: model.target.clone(), keys, from: known, until };
+    let source =
+        EventSource { target: model.target.clone(), keys, hidden: model.kind.own_columns(), from: known, until };
     let Session { connection, lake, metadata, .. } = session;
     let is_net = is_net || known.is_none();
     Ok(if is_net { source.net(connection, lake, metadata)? } else { source.raw(connection, lake, metadata)? })

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use engine::Value;
 use feed::{FeedError, Image, ImageOf, read_images};
 use push::Row;
 use state::Event;
-use types::{Column, Target};
+use types::{Column, Kind, Target};
 
 use crate::Session;
 
@@ -13,6 +14,7 @@ use crate::Session;
 pub(crate) struct LakeImages<'a> {
     pub session: &'a Session,
     pub target: &'a Target,
+    pub kind: Kind,
 }
 
 impl push::Images for LakeImages<'_> {
@@ -26,19 +28,40 @@ impl push::Images for LakeImages<'_> {
         let mut found = read_images(connection, lake, metadata, self.target, &wanted)?;
         let images = std::mem::take(&mut found.images);
         // Most rows have the same columns as the one before.
-        let mut columns = names(&found.columns);
+        let (mut own, mut shape) = (&found.columns[..], Shape::of(self.kind, &found.columns));
         let rows = wanted.iter().zip(images).map(|(of, image)| {
             let Image::Row(values) = image else { return None };
-            let own = found.columns_of(of);
-            if own.len() != columns.len() || own.iter().zip(&*columns).any(|(own, name)| own.name != *name) {
-                columns = names(own);
+            let columns = found.columns_of(of);
+            if columns != own {
+                (own, shape) = (columns, Shape::of(self.kind, columns));
             }
-            Some(Row { columns: Arc::clone(&columns), values })
+            Some(shape.row(values))
         });
         Ok(rows.collect())
     }
 }
 
-fn names(columns: &[Column]) -> Arc<[String]> {
-    columns.iter().map(|column| column.name.clone()).collect()
+/// What is sent of the columns of a version.
+struct Shape {
+    names: Arc<[String]>,
+    is_sent: Vec<bool>,
+}
+
+impl Shape {
+    fn of(kind: Kind, columns: &[Column]) -> Self {
+        let is_sent: Vec<bool> = columns.iter().map(|column| is_sent(kind, &column.name)).collect();
+        let names =
+            columns.iter().zip(&is_sent).filter(|(_, is_sent)| **is_sent).map(|(column, _)| column.name.clone());
+        Self { names: names.collect(), is_sent }
+    }
+
+    fn row(&self, values: Vec<Value>) -> Row {
+        let sent = values.into_iter().zip(&self.is_sent).filter(|(_, is_sent)| **is_sent);
+        Row { columns: Arc::clone(&self.names), values: sent.map(|(value, _)| value).collect() }
+    }
+}
+
+/// Whether a column is one of the model's SQL; what the kind adds is for its own use.
+pub(crate) fn is_sent(kind: Kind, column: &str) -> bool {
+    !kind.own_columns().iter().any(|own| own.eq_ignore_ascii_case(column))
 }

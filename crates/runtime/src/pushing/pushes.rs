@@ -15,7 +15,7 @@ use types::{Kind, quote};
 
 use super::checks::PushPlans;
 use super::feeding::{FedTarget, feed_target, key_columns};
-use super::images::LakeImages;
+use super::images::{LakeImages, is_sent};
 use crate::lib_host::HostContext;
 use crate::planning::PlannedModel;
 use crate::{Cancellation, RunError, Session, StateSession};
@@ -82,7 +82,7 @@ impl<'a> Pushes<'a> {
             stop: &self.stop,
             chunk: self.chunk,
         };
-        let mut images = LakeImages { session, target: planned.target() };
+        let mut images = LakeImages { session, target: planned.target(), kind: planned.model.kind };
         let delivered = delivery.run(self.left.remove(&target).unwrap_or_default(), &mut images);
         let mut report = delivered.map_err(|error| match error {
             DeliveryError::Images(error) => RunError::from(error),
@@ -106,7 +106,7 @@ pub(crate) fn sink(
     let sql = format!("SELECT column_name, column_type FROM (DESCRIBE {table})");
     let columns = session.connection.query(&sql)?.into_values().filter_map(|row| {
         let mut texts = row.into_iter().filter_map(engine::Value::into_text);
-        texts.next().zip(texts.next())
+        texts.next().zip(texts.next()).filter(|(name, _)| is_sent(planned.model.kind, name))
     });
     let columns: Vec<(String, String)> = columns.collect();
     let declared: Vec<(&str, DeclaredType)> =

@@ -1,0 +1,81 @@
+//! What is left of earlier runs, and what a push that fails leaves alone.
+
+use std::time::Duration;
+
+use super::sink::Say;
+use super::{MERGE, SYNC, Scene, has};
+
+#[test]
+fn a_model_that_is_skipped_sends_what_is_left() {
+    let scene = Scene::new(MERGE, "\"batch_size\": 5", SYNC);
+    scene.add(1..=5);
+    scene.fixture.project.model("below/y", "SELECT count(*) AS n FROM sync.x");
+    scene.sink.always(Say::Status(500));
+    let text = scene.bad();
+    has(&text, "[FAILED] sync.x");
+    has(&text, "[OK] below.y");
+    assert_eq!(scene.fixture.project.rows("FROM below.y"), "5\n");
+    scene.sink.always(Say::Ok);
+    std::thread::sleep(Duration::from_millis(1_300));
+    let text = scene.good();
+    has(&text, "PUSH: 5 delivered, 0 rejected, 0 to retry, 0 pending");
+    scene.check();
+}
+
+#[test]
+fn a_model_whose_upstream_fails_sends_what_is_left() {
+    let scene = Scene::new(MERGE, "\"batch_size\": 5", SYNC);
+    scene.add(1..=5);
+    scene.sink.always(Say::Status(500));
+    scene.fixture.project.model("up/z", "SELECT id, k, v FROM ext.t");
+    scene.model(MERGE, "SELECT id::BIGINT AS id, k::BIGINT AS k, v::BIGINT AS v FROM up.z");
+    scene.bad();
+    scene.fixture.project.model("up/z", "SELECT id, k, error('broken') AS v FROM ext.t");
+    scene.sink.always(Say::Ok);
+    std::thread::sleep(Duration::from_millis(1_300));
+    has(&scene.bad(), "PUSH: 5 delivered");
+}
+
+#[test]
+fn an_outage_over_ten_runs_loses_nothing() {
+    let scene = Scene::new(MERGE, "\"batch_size\": 4, \"max_concurrent\": 2, \"retry_backoff\": 0.1", SYNC);
+    scene.add(1..=10);
+    scene.good();
+    scene.sink.always(Say::Status(503));
+    for step in 1..=10 {
+        scene.add(10 + step..=10 + step);
+        scene.change(&format!("id % 3 = {}", step % 3));
+        scene.bad();
+    }
+    scene.sink.always(Say::Ok);
+    // The waits have grown.
+    let mut runs = 0;
+    while scene.counts().waiting + scene.counts().pending > 0 {
+        runs += 1;
+        assert!(runs < 200, "{:?}", scene.counts());
+        std::thread::sleep(Duration::from_millis(300));
+        scene.good();
+    }
+    assert_eq!(scene.check().twice, 0);
+    assert!(scene.sink.finalized().len() == 2, "{:?}", scene.sink.finalized());
+}
+
+#[test]
+fn json_tells_what_was_delivered() {
+    let scene = Scene::new(MERGE, "\"batch_size\": 9", SYNC);
+    scene.add(1..=5);
+    scene.fixture.project.model("other/y", "SELECT 1 AS a");
+    scene.sink.always(Say::Each(|row| match row.number("id") {
+        1 => "reject: no",
+        2 => "error: later",
+        _ => "ok",
+    }));
+    let output = scene.fixture.project.run(&["run", "--json"]).failure(1);
+    let records: Vec<serde_json::Value> =
+        output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |model: &str| records.iter().find(|record| record["model"] == model).unwrap();
+    let counts = ["push_delivered", "push_rejected", "push_retry", "push_pending"].map(|key| of("sync.x")[key].clone());
+    assert_eq!(counts, [3, 1, 1, 1].map(serde_json::Value::from));
+    assert_eq!((&of("sync.x")["status"], &of("sync.x")["rows_affected"]), (&"error".into(), &5.into()));
+    assert!(of("other.y").get("push_delivered").is_none());
+}

@@ -1,0 +1,57 @@
+//! Jobs: submitted once, polled to the end.
+
+use super::sink::Say;
+use super::{ASYNC, MERGE, Scene, has};
+
+const KEYS: &str =
+    "\"batch_size\": 4, \"batch_mode\": \"async\", \"poll_interval\": \"20ms\", \"poll_timeout\": \"5s\"";
+
+#[test]
+fn a_job_is_polled_until_it_is_done() {
+    let scene = Scene::new(MERGE, KEYS, ASYNC);
+    scene.add(1..=6);
+    scene.sink.script(|asked| if asked.is_poll && asked.number < 3 { Say::Wait } else { Say::Ok });
+    has(&scene.good(), "PUSH: 6 delivered");
+    assert_eq!((scene.sink.calls().len(), scene.sink.polls()), (2, 5));
+    assert_eq!((scene.check().twice, scene.sink.finalized()), (0, vec![(6, 0)]));
+}
+
+#[test]
+fn a_job_that_does_not_end_fails_its_rows() {
+    let scene = Scene::new(MERGE, &KEYS.replace("5s", "60ms"), ASYNC);
+    scene.add(1..=4);
+    scene.sink.script(|asked| if asked.is_poll { Say::Wait } else { Say::Ok });
+    let text = scene.bad();
+    has(&text, "PUSH: 0 delivered, 0 rejected, 4 to retry, 4 pending");
+    has(&text, "did not end within");
+}
+
+#[test]
+fn a_job_may_answer_for_each_row_and_polls_may_fail() {
+    let scene = Scene::new(MERGE, KEYS, ASYNC);
+    scene.add(1..=4);
+    scene.sink.script(|asked| match (asked.is_poll, asked.number) {
+        (false, _) => Say::Ok,
+        (true, 0) => Say::Status(503),
+        (true, 1) => Say::HangUp,
+        (true, _) => Say::Each(|row| if row.number("id") == 2 { "reject: no" } else { "ok" }),
+    });
+    has(&scene.bad(), "PUSH: 3 delivered, 1 rejected, 0 to retry, 0 pending");
+    assert_eq!((scene.sink.calls().len(), scene.sink.polls()), (1, 3));
+}
+
+#[test]
+fn a_job_that_outlives_its_run_is_polled_by_the_next_one_and_not_submitted_again() {
+    let scene = Scene::new(MERGE, KEYS, ASYNC);
+    scene.add(1..=6);
+    scene.sink.script(|asked| if asked.is_poll { Say::Wait } else { Say::Ok });
+    let run = scene.spawn();
+    scene.sink.server.wait_for(|request| request.path().starts_with("/jobs/"));
+    super::interrupt::signal(&run);
+    let output = super::interrupt::ended(run);
+    assert_eq!(output.code, 1, "{output:?}");
+    scene.sink.always(Say::Ok);
+    has(&scene.good(), "PUSH: 6 delivered");
+    assert_eq!(scene.sink.calls().len(), 2, "the second batch alone is new");
+    assert_eq!(scene.check().twice, 0);
+}

@@ -1,0 +1,54 @@
+//! Tables that were there before, are not there, or are made again.
+
+use super::sink::Say;
+use super::{MERGE, SELECT, SYNC, Scene, has};
+
+#[test]
+fn a_table_that_has_a_history_is_sent_as_it_is() {
+    let scene = Scene::new(MERGE, "\"batch_size\": 50", SYNC);
+    scene.fixture.project.model("sync/x", &format!("-- @kind: {MERGE}\n{SELECT}\n"));
+    scene.add(1..=6);
+    scene.good();
+    scene.change("id <= 4");
+    scene.good();
+    scene.model(MERGE, SELECT);
+    has(&scene.good(), "PUSH: 6 delivered");
+    assert!(
+        scene
+            .sink
+            .taken()
+            .iter()
+            .all(|row| row.change == "insert" && row.number("v") == i64::from(row.number("id") <= 4))
+    );
+    scene.change("id = 1");
+    has(&scene.good(), "PUSH: 2 delivered");
+    super::checker::converged(&scene.lake, &scene.sink, "x");
+}
+
+#[test]
+fn what_waits_of_a_table_that_was_dropped_is_kept_as_dead_letters() {
+    let scene = Scene::new(MERGE, "\"batch_size\": 50", SYNC);
+    scene.add(1..=4);
+    scene.sink.always(Say::Status(500));
+    scene.bad();
+    scene.lake.execute("DROP TABLE lake.sync.x");
+    scene.sink.always(Say::Ok);
+    let text = scene.good();
+    has(&text, "4 event(s) of a table that was dropped are dead letters now");
+    has(&text, "PUSH: 4 delivered");
+    assert_eq!(scene.counts().dead, 4);
+    let events: std::collections::BTreeSet<String> =
+        scene.sink.calls().iter().flat_map(|call| call.sent.iter().map(|row| row.event.clone())).collect();
+    assert_eq!(events.len(), 8, "the rows of the new table are others");
+}
+
+#[test]
+fn a_model_without_a_table_sends_nothing() {
+    let scene = Scene::new(MERGE, "", SYNC);
+    scene.model(MERGE, "SELECT id::BIGINT AS id, k::BIGINT AS k, error('broken')::BIGINT AS v FROM ext.t");
+    scene.add(1..=2);
+    scene.bad();
+    assert_eq!(scene.sink.calls().len(), 0);
+    scene.model(MERGE, SELECT);
+    has(&scene.good(), "PUSH: 2 delivered");
+}
