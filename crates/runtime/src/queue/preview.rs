@@ -62,7 +62,7 @@ pub fn preview(options: &QueueOptions, name: &str, most: usize) -> Result<PushPr
         lanes: size(api.max_concurrent),
         folds: api.is_net.then_some(sink.keys_are_unique),
     };
-    let mut images = LakeImages { session: &session, target: planned.target() };
+    let mut images = LakeImages { session: &session, target: planned.target(), kind: planned.model.kind };
     let mut batches: Vec<SentBatch> = Vec::new();
     for events in next.events.chunks(chunk) {
         let first = batches.len() as u64 + 1;

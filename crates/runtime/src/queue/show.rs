@@ -1,9 +1,10 @@
 //! How targets stand, and the events of one.
 
+use project::Models;
 use push::{Images as _, sent_row};
 use serde_json::Value;
 use state::{Event, Queue as _, QueueAdmin, QueuedEvent, QueuedState, TargetOverview, Which};
-use types::Target;
+use types::{Kind, Target};
 
 use super::QueueOptions;
 use super::target::{PushingModels, find};
@@ -87,7 +88,10 @@ fn read_rows(options: &QueueOptions, name: &str, table_uuid: &str, shown: &mut [
     let session: Session = options.lake()?;
     let (schema, table) = name.split_once('.').unwrap_or_default();
     let target = Target::new(schema, table);
-    let mut images = LakeImages { session: &session, target: &target };
+    // Of a model that is gone the table's columns are all that is known.
+    let models = Models::read(&options.root)?.models;
+    let kind = models.iter().find(|model| model.target.key() == target.key()).map_or(Kind::Table, |model| model.kind);
+    let mut images = LakeImages { session: &session, target: &target, kind };
     let events: Vec<Event> = shown.iter().map(|one| one.queued.event.clone()).collect();
     if let Ok(rows) = images.rows(&events) {
         for (one, row) in shown.iter_mut().zip(rows) {
