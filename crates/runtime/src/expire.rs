@@ -6,17 +6,19 @@ use std::path::Path;
 use engine::{EngineError, Rows, Value};
 use model::Code as Words;
 use model::{TokenKind, code_words, reachable_words};
-use state::NeededSnapshot;
 use types::{Code, literal, quote};
 
 use crate::macros::macro_names;
 use crate::pins::{Positions, move_positions};
+use crate::pushing::Deliveries;
 use crate::{Cancellation, RunError, Session};
 
 /// Functions that expire snapshots. The second is how DuckLake names its functions inside a lake.
 const EXPIRE: [&str; 2] = ["ducklake_expire_snapshots", "expire_snapshots"];
 /// A checkpoint of a lake expires as well, if the lake's option `expire_older_than` says so.
 const CHECKPOINT: [&str; 2] = ["checkpoint", "force_checkpoint"];
+/// Merging files gives rows that were updated other row ids, in every version (measured).
+const MERGE: [&str; 2] = ["ducklake_merge_adjacent_files", "merge_adjacent_files"];
 /// A checkpoint first writes files, which takes time, and expires what is old enough by then.
 const CHECKPOINT_MARGIN: &str = "INTERVAL 1 HOUR";
 
@@ -29,6 +31,8 @@ pub(crate) enum Effect {
     Expire(ExpireCall),
     /// It is a checkpoint, perhaps of the lake.
     Checkpoint,
+    /// It may merge files.
+    Merge,
     /// It may expire snapshots in a way that cannot be checked.
     Hidden(String),
 }
@@ -53,6 +57,7 @@ pub(crate) struct ExpireCall {
 pub(crate) struct Callers {
     expire: BTreeSet<String>,
     checkpoint: BTreeSet<String>,
+    merge: BTreeSet<String>,
 }
 
 impl Callers {
@@ -69,7 +74,7 @@ impl Callers {
                 let views = session.connection.query(&views)?.into_values();
                 let views = views.filter_map(|mut row| row.swap_remove(0).into_text());
                 let expire = macro_names(session)?.into_iter().chain(views).collect();
-                return Ok(Self { expire, checkpoint: BTreeSet::new() });
+                return Ok(Self { expire, ..Self::default() });
             }
             Err(error) => return Err(error),
         };
@@ -79,7 +84,8 @@ impl Callers {
                 definitions.entry(name.clone()).or_default().extend(reachable_words(definition));
             }
         }
-        Ok(Self { expire: callers_of(&EXPIRE, &definitions), checkpoint: callers_of(&CHECKPOINT, &definitions) })
+        let of = |names: &[&str]| callers_of(names, &definitions);
+        Ok(Self { expire: of(&EXPIRE), checkpoint: of(&CHECKPOINT), merge: of(&MERGE) })
     }
 }
 
@@ -113,7 +119,11 @@ impl Effect {
             _ => return Self::Hidden(EXPIRE[0].into()),
         }
         let checkpoint = mentions(&CHECKPOINT) > 0 || words.iter().any(|word| callers.checkpoint.contains(word));
-        if checkpoint && !is_checkpoint_of_other(statement, lake) { Self::Checkpoint } else { Self::None }
+        if checkpoint && !is_checkpoint_of_other(statement, lake) {
+            return Self::Checkpoint;
+        }
+        let merges = mentions(&MERGE) > 0 || words.iter().any(|word| callers.merge.contains(word));
+        if merges { Self::Merge } else { Self::None }
     }
 }
 
@@ -222,7 +232,7 @@ pub(crate) struct Guard<'a> {
     pub session: &'a Session,
     pub root: &'a Path,
     /// What deliveries need.
-    pub deliveries: &'a [NeededSnapshot],
+    pub deliveries: &'a Deliveries,
     pub cancellation: &'a Cancellation,
 }
 
@@ -256,13 +266,13 @@ impl Guard<'_> {
         if candidates.is_empty() {
             return Ok(Expired { rows: None, notes: Vec::new() });
         }
-        let mut positions = Positions::read(self.session, self.root, self.deliveries)?;
+        let mut positions = Positions::read(self.session, self.root, &self.deliveries.needed)?;
         if gains_by_moving(&positions, &candidates) {
             positions = if dry_run {
                 positions.moved()
             } else {
                 move_positions(self.session, self.root, self.cancellation)?;
-                Positions::read(self.session, self.root, self.deliveries)?
+                Positions::read(self.session, self.root, &self.deliveries.needed)?
             };
         }
         let floor = positions.floor();
@@ -309,6 +319,22 @@ impl Guard<'_> {
         Ok(connection.execute("ROLLBACK")?)
     }
 
+    /// Refuses to merge files while changes wait for delivery: their rows would not be found any more.
+    pub fn check_merge(&self) -> Result<(), Refusal> {
+        let queued = &self.deliveries.queued;
+        if queued.is_empty() {
+            return Ok(());
+        }
+        Err(Refusal::Refused {
+            code: Code::ScriptRefused,
+            message: format!(
+                "changes wait for delivery ({}), and merging files changes the row ids by which they are found",
+                queued.join(", ")
+            ),
+            help: "deliver them with `ondatrasql queue drain`, or drop them, then run the script again".into(),
+        })
+    }
+
     /// Refuses a checkpoint that could remove snapshots that runs need: what it expires cannot be chosen.
     pub fn check_checkpoint(&self) -> Result<(), Refusal> {
         let lake = quote(&self.session.lake);
@@ -317,7 +343,7 @@ impl Guard<'_> {
         if option.is_empty() {
             return Ok(());
         }
-        let positions = Positions::read(self.session, self.root, self.deliveries)?;
+        let positions = Positions::read(self.session, self.root, &self.deliveries.needed)?;
         // The newest one too: the checkpoint's own commits take its place.
         let sql = format!(
             "SELECT snapshot_id FROM {lake}.snapshots() WHERE snapshot_id >= {} \
@@ -366,7 +392,8 @@ mod tests {
     use super::{Callers, Effect, ExpireCall, callers_of};
 
     fn effect(sql: &str) -> Effect {
-        let callers = Callers { expire: ["tidy".to_owned()].into(), checkpoint: ["flush_all".to_owned()].into() };
+        let names = |name: &str| [name.to_owned()].into();
+        let callers = Callers { expire: names("tidy"), checkpoint: names("flush_all"), merge: names("compact") };
         Effect::of(sql, "lake", &callers)
     }
 

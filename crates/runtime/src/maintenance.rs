@@ -7,11 +7,11 @@ use std::time::Duration;
 use engine::{EngineOptions, Rows};
 use model::{split_statements, unclosed};
 use project::{Environment, Script, check_state_key, read_config};
-use state::{NeededSnapshot, SqlStore, StateError};
+use state::{SqlStore, StateError};
 use types::{Code, Diagnose, Place};
 
 use crate::expire::{Callers, Effect, Expired, Guard, Refusal, may_define};
-use crate::pushing::before_maintenance;
+use crate::pushing::{Deliveries, before_maintenance};
 use crate::{Cancellation, ProjectLock, RunError, Session};
 
 /// How long a script waits for a run to end: as long as a run does.
@@ -108,8 +108,8 @@ fn refused(script: &Script, at: usize, code: Code, message: &str, help: &str) ->
 struct Runner<'a> {
     options: &'a ScriptOptions,
     session: &'a Session,
-    /// Snapshots that deliveries need.
-    deliveries: Vec<NeededSnapshot>,
+    /// What deliveries need.
+    deliveries: Deliveries,
     callers: Callers,
 }
 
@@ -136,7 +136,8 @@ impl Runner<'_> {
                     "write it alone, as CALL ducklake_expire_snapshots(…), FROM … or SELECT * FROM …",
                 ));
             }
-            Effect::Checkpoint => guard.check_checkpoint().map_err(in_place)?,
+            Effect::Checkpoint => guard.check_merge().and_then(|()| guard.check_checkpoint()).map_err(in_place)?,
+            Effect::Merge => guard.check_merge().map_err(in_place)?,
             Effect::None => {}
         }
         cancellation.check()?;

@@ -6,22 +6,31 @@ use std::path::Path;
 use feed::Events;
 use model::Model;
 use project::Models;
-use state::{Feed, NeededSnapshot, SharedStore, SqlStore, StateError};
+use state::{Counts, Feed, NeededSnapshot, SharedStore, SqlStore, StateError};
 
 use super::feeding::feed_target;
 use crate::fetching::read_registry;
 use crate::{RunError, Session};
 
-/// Feeds the targets of all models that push, and gives the snapshots that deliveries need. Without such a model the
+/// What deliveries need of the lake.
+#[derive(Default)]
+pub(crate) struct Deliveries {
+    /// Snapshots.
+    pub needed: Vec<NeededSnapshot>,
+    /// Targets with changes that wait, or are being delivered.
+    pub queued: Vec<String>,
+}
+
+/// Feeds the targets of all models that push, and gives what deliveries need. Without such a model the
 /// state is not opened.
 pub(crate) fn before_maintenance(
     session: &Session,
     root: &Path,
     open_state: &dyn Fn() -> Result<SqlStore, StateError>,
-) -> Result<Vec<NeededSnapshot>, RunError> {
+) -> Result<Deliveries, RunError> {
     let models: Vec<Model> = Models::read(root)?.models.into_iter().filter(|model| model.push.is_some()).collect();
     if models.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Deliveries::default());
     }
     let registry = read_registry(session, root)?;
     let store = SharedStore::new(Box::new(open_state()?));
@@ -35,8 +44,10 @@ pub(crate) fn before_maintenance(
             catch_up(session, &store, &model.target.to_string(), newest)?;
         }
     }
-    let needed = store.lock().needed_snapshots()?;
-    Ok(needed)
+    let mut store = store.lock();
+    let is_queued = |counts: &Counts| counts.pending + counts.waiting + counts.in_flight > 0;
+    let queued = store.counts()?.into_iter().filter(is_queued).map(|counts| counts.target).collect();
+    Ok(Deliveries { needed: store.needed_snapshots()?, queued })
 }
 
 /// Moves the position of a target whose changes up to `newest` are queued to that snapshot: it would hold an old one.
