@@ -86,7 +86,6 @@ pub fn shown_arguments(arguments: &[(String, HostValue)]) -> Vec<(String, Value)
 mod tests {
     use std::convert::Infallible;
 
-    use lib_functions::HostValue;
     use state::Event;
     use types::ChangeType;
 
