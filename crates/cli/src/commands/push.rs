@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use runtime::PushPreview;
 use serde_json::{Map, Value, json};
 
-use super::queue::{counted, document, options, table};
+use super::queue::{counted, document, options, table, warn};
 use crate::args::PushArgs;
 use crate::error::CliError;
 use crate::ui::Ui;
@@ -25,7 +25,7 @@ pub(crate) fn push(args: &PushArgs, ui: &Ui) -> Result<ExitCode, CliError> {
     let warnings: Vec<String> =
         buried.into_iter().chain(preview.batches.iter().filter_map(|batch| batch.warning.clone())).collect();
     ui.result(&if ui.json { document(record(ui, &preview), &warnings) } else { text(ui, &preview) })?;
-    warnings.iter().for_each(|warning| ui.error_text(&format!("warning: {warning}")));
+    warn(ui, &warnings);
     Ok(ExitCode::SUCCESS)
 }
 

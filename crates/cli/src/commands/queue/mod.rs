@@ -62,6 +62,13 @@ pub(super) fn document(keys: Value, warnings: &[String]) -> String {
     Value::Object(document).to_string()
 }
 
+/// Prints warnings for people; with `--json` they are in the document as well.
+pub(super) fn warn(ui: &Ui, warnings: &[String]) {
+    for warning in warnings {
+        ui.error_text(&format!("warning: {warning}"));
+    }
+}
+
 /// A table for people.
 pub(super) fn table(columns: &[&str], rows: Vec<Vec<Option<String>>>) -> String {
     markdown(&TextTable { columns: columns.iter().map(|&name| name.to_owned()).collect(), rows })

@@ -26,7 +26,7 @@ fn what_waits_is_due_after_a_retry() {
 #[test]
 fn a_dead_letter_is_put_back_alone_or_with_all_others() {
     let contacts = Contacts::new(&[(1, "ann"), (2, "bob"), (3, "cat")]);
-    ["ann", "bob", "cat"].iter().for_each(|name| contacts.say(name, "reject: no"));
+    contacts.say_of_all(&["ann", "bob", "cat"], "reject: no");
     contacts.project().run(&["run"]).failure(1);
     contacts.verdicts.lock().unwrap().clear();
     let shown = contacts.json(&["queue", "show", "sync.contacts", "--dead"]);
@@ -44,7 +44,7 @@ fn a_dead_letter_is_put_back_alone_or_with_all_others() {
 #[test]
 fn dead_letters_are_dropped_after_a_confirmation() {
     let contacts = Contacts::new(&[(1, "ann"), (2, "bob")]);
-    ["ann", "bob"].iter().for_each(|name| contacts.say(name, "reject: no"));
+    contacts.say_of_all(&["ann", "bob"], "reject: no");
     contacts.project().run(&["run"]).failure(1);
     let refused = contacts.project().run(&["queue", "drop", "sync.contacts", "--dead"]).failure(2);
     assert!(refused.stderr.contains("needs --yes without a terminal"), "{}", refused.stderr);

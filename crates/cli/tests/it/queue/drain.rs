@@ -17,8 +17,8 @@ fn a_drain_feeds_and_delivers_without_running_models() {
     assert_eq!((sent.len(), &sent[0]["region"], &sent[0]["batch_number"]), (1, &json!("eu"), &json!(1)));
     assert_eq!(names(&sent[0]["rows"]), ["ann", "bob"]);
     let drained = contacts.json(&["queue", "drain", "sync.contacts"]);
-    let target = json!({"target": "sync.contacts", "status": "ok", "push_delivered": 0, "push_rejected": 0, "push_retry": 0,
-                        "push_pending": 0, "errors": [], "warnings": []});
+    let target = json!({"target": "sync.contacts", "status": "ok", "push_delivered": 0, "push_rejected": 0,
+                        "push_retry": 0, "push_pending": 0, "errors": [], "warnings": []});
     assert_eq!(drained, json!({"schema_version": 1, "targets": [target], "warnings": []}));
     assert!(contacts.sent().is_empty());
 }

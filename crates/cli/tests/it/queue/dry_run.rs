@@ -7,7 +7,7 @@ use super::{Contacts, names};
 #[test]
 fn what_is_shown_is_what_is_sent_afterwards() {
     let contacts = Contacts::new(&[(1, "ann"), (2, "bob"), (3, "cat")]);
-    ["ann", "cat"].iter().for_each(|name| contacts.say(name, "error: try later"));
+    contacts.say_of_all(&["ann", "cat"], "error: try later");
     contacts.project().run(&["run"]).failure(1);
     contacts.project().run(&["queue", "retry", "sync.contacts"]).success();
     contacts.verdicts.lock().unwrap().clear();

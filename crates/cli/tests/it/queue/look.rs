@@ -54,7 +54,7 @@ fn events_are_shown_with_their_rows_attempts_and_errors() {
 #[test]
 fn dead_letters_are_shown_as_they_were_sent() {
     let contacts = Contacts::new(&[(1, "ann"), (2, "bob"), (3, "cat")]);
-    ["ann", "bob"].iter().for_each(|name| contacts.say(name, "reject: no email"));
+    contacts.say_of_all(&["ann", "bob"], "reject: no email");
     contacts.project().run(&["run"]).failure(1);
     let sent = contacts.sent();
     contacts.verdicts.lock().unwrap().clear();
@@ -79,7 +79,7 @@ fn dead_letters_are_shown_as_they_were_sent() {
 fn the_old_row_of_a_change_is_shown_too() {
     let contacts = Contacts::new(&[(1, "ann")]);
     contacts.project().run(&["run"]).success();
-    ["ann", "eve"].iter().for_each(|name| contacts.say(name, "error: down"));
+    contacts.say_of_all(&["ann", "eve"], "error: down");
     contacts.set(&[(1, "eve")]);
     contacts.project().run(&["run"]).failure(1);
     let events = contacts.json(&["queue", "show", "sync.contacts"])["events"].take();

@@ -51,7 +51,8 @@ impl Contacts {
         let text = format!(
             "API = {{\"base_url\": \"{}\", \"push\": {{\"args\": [\"region\"], {keys}}}}}\n\n\
              def push(rows, region, batch_number):\n    \
-             return http.post(\"/rows\", json = {{\"rows\": rows, \"region\": region, \"batch_number\": batch_number}}).json\n",
+             body = {{\"rows\": rows, \"region\": region, \"batch_number\": batch_number}}\n    \
+             return http.post(\"/rows\", json = body).json\n",
             self.service.url("")
         );
         self.project().write("lib/crm.star", &text);
@@ -74,6 +75,13 @@ impl Contacts {
     /// From now on the service says this about rows with this name.
     fn say(&self, name: &str, verdict: &str) {
         self.verdicts.lock().unwrap().insert(name.into(), verdict.into());
+    }
+
+    /// The same of several names.
+    fn say_of_all(&self, names: &[&str], verdict: &str) {
+        for name in names {
+            self.say(name, verdict);
+        }
     }
 
     /// Changes the lake behind the back of the runs.
