@@ -140,8 +140,8 @@ pub(crate) struct Ready {
     pub settled: Vec<i64>,
 }
 
-/// The events with their rows. Those whose rows are gone need no call: a later event says so. With `folds` the changes of
-/// a row become one; it says whether a key stands for one row.
+/// The events with their rows. Those whose rows are gone need no call: a later event says so. With `folds` the changes
+/// of a row become one; it says whether a key stands for one row.
 pub(crate) fn ready<I: Images>(events: &[Event], images: &mut I, folds: Option<bool>) -> Result<Ready, I::Error> {
     let rows = images.rows(events)?;
     let mut ready = Ready { changes: Vec::with_capacity(rows.len()), settled: Vec::new() };

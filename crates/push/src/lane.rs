@@ -13,7 +13,7 @@ use crate::chunk::Chunk;
 use crate::job::JobEnd;
 use crate::json::shown;
 use crate::report::Tally;
-use crate::rows::{SentRows, sent_rows};
+use crate::rows::sent_rows;
 
 /// Calls that fail in a row until the sink counts as down.
 const FAILURES_MAX: u32 = 3;
@@ -120,12 +120,11 @@ impl<'a> Lane<'a> {
     /// Makes rows of changes.
     fn prepared(&self, changes: Vec<Change>, number: u64) -> Batch {
         let delivery = self.chunk.delivery;
-        let SentRows { rows, not_finite } = sent_rows(&changes, delivery.target, delivery.table_uuid);
-        if not_finite > 0 {
-            self.tally()
-                .warn(format!("batch {number}: {not_finite} value(s) are NaN or infinite and are sent as None"));
+        let sent = sent_rows(&changes, delivery.target, delivery.table_uuid);
+        if let Some(warning) = sent.warning(number) {
+            self.tally().warn(warning);
         }
-        Batch { rows, keys: changes.iter().map(Change::key).collect(), changes }
+        Batch { rows: sent.rows, keys: changes.iter().map(Change::key).collect(), changes }
     }
 
     fn send(&mut self, running: &Running<'_>, batch: &Batch, number: u64) -> Result<BatchEnd, StateError> {

@@ -18,6 +18,8 @@ pub struct SentBatch {
     pub number: u64,
     /// Its rows, as JSON.
     pub rows: Vec<Value>,
+    /// What the user would be told of it.
+    pub warning: Option<String>,
 }
 
 /// A delivery that is looked at.
@@ -66,8 +68,8 @@ impl Preview<'_> {
     }
 
     fn batch(&self, changes: &[Change], number: u64) -> SentBatch {
-        let rows = sent_rows(changes, self.target, self.table_uuid).rows;
-        SentBatch { number, rows: rows.iter().map(shown).collect() }
+        let sent = sent_rows(changes, self.target, self.table_uuid);
+        SentBatch { number, rows: sent.rows.iter().map(shown).collect(), warning: sent.warning(number) }
     }
 }
 
@@ -86,7 +88,6 @@ pub fn shown_arguments(arguments: &[(String, HostValue)]) -> Vec<(String, Value)
 mod tests {
     use std::convert::Infallible;
 
-    use lib_functions::HostValue;
     use state::Event;
     use types::ChangeType;
 

@@ -9,7 +9,15 @@ use crate::values::Converter;
 pub(crate) struct SentRows {
     pub rows: Vec<HostValue>,
     /// Values that are NaN or infinite, and `None` in the rows.
-    pub not_finite: u64,
+    not_finite: u64,
+}
+
+impl SentRows {
+    /// What the user is told of the batch with this number.
+    pub fn warning(&self, number: u64) -> Option<String> {
+        let count = self.not_finite;
+        (count > 0).then(|| format!("batch {number}: {count} value(s) are NaN or infinite and are sent as None"))
+    }
 }
 
 /// Makes a row of each change: its columns, and three fields about the change.

@@ -39,7 +39,7 @@ pub(crate) enum QueueCommand {
     ///
     /// --all also forgets up to where the table was sent: it is for a model that is gone. Examples:
     ///   ondatrasql queue drop sync.contacts --dead --id 42
-    ///   ondatrasql queue drop sync.old_contacts --all --yes
+    ///   ondatrasql queue drop sync.old --all --yes
     #[command(
         override_usage = "ondatrasql queue drop TARGET (--dead [--id EVENT] | --all) [--yes] [--state-wait <duration>]",
         verbatim_doc_comment

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use runtime::PushPreview;
 use serde_json::{Map, Value, json};
 
-use super::queue::{counted, document, options, table};
+use super::queue::{counted, document, options, table, warn};
 use crate::args::PushArgs;
 use crate::error::CliError;
 use crate::ui::Ui;
@@ -19,17 +19,14 @@ pub(crate) fn push(args: &PushArgs, ui: &Ui) -> Result<ExitCode, CliError> {
     }
     let limit = usize::try_from(args.limit).unwrap_or(usize::MAX);
     let preview = runtime::preview(&options(args.wait.state_wait, ui)?, &args.target, limit)?;
-    let warnings: Vec<String> = (preview.to_bury > 0)
-        .then(|| format!("{} would become dead letters: their table was dropped", events(preview.to_bury)))
-        .into_iter()
-        .collect();
+    let buried = preview.to_bury;
+    let buried = (buried > 0)
+        .then(|| format!("{} would become dead letters: their table was dropped", counted(buried, "event", "events")));
+    let warnings: Vec<String> =
+        buried.into_iter().chain(preview.batches.iter().filter_map(|batch| batch.warning.clone())).collect();
     ui.result(&if ui.json { document(record(ui, &preview), &warnings) } else { text(ui, &preview) })?;
-    warnings.iter().for_each(|warning| ui.error_text(&format!("warning: {warning}")));
+    warn(ui, &warnings);
     Ok(ExitCode::SUCCESS)
-}
-
-fn events(count: u64) -> String {
-    counted(count, "event", "events")
 }
 
 fn record(ui: &Ui, preview: &PushPreview) -> Value {

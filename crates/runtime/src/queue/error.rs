@@ -47,7 +47,8 @@ impl Diagnose for QueueError {
                  with `ondatrasql queue drop {target} --all`"
             ),
             Self::NoPush { target } => format!(
-                "add @push to the model; what is queued from before can be removed with `ondatrasql queue drop {target} --all`"
+                "add @push to the model; `ondatrasql queue drop {target} --all` removes what is queued from \
+                 before"
             ),
             Self::NoTable { target } => format!("`ondatrasql run {target}` makes it, and delivers its rows"),
         }

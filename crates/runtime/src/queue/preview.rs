@@ -175,8 +175,8 @@ impl Queued {
     }
 }
 
-/// The event, if a worker could claim it now: it does not wait, no living worker has it, and that is true of all before it
-/// that are of its row. What a dead worker had is in the queue again before anything is claimed.
+/// The event, if a worker could claim it now: it does not wait, no living worker has it, and that is true of all before
+/// it that are of its row. What a dead worker had is in the queue again before anything is claimed.
 fn due(queued: QueuedEvent, alive: &BTreeSet<&str>, held: &mut BTreeSet<i64>) -> Option<Event> {
     let is_due = match &queued.state {
         QueuedState::Pending => true,

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use runtime::{KnownTarget, QueueOptions, Reset};
 use serde_json::{Value, json};
 
-use super::{counted, document, options};
+use super::{counted, document, options, warn};
 use crate::args::{QueueDropArgs, QueueResetArgs, QueueRetryArgs};
 use crate::error::CliError;
 use crate::ui::Ui;
@@ -22,7 +22,7 @@ pub(crate) fn retry(args: &QueueRetryArgs, ui: &Ui) -> Result<ExitCode, CliError
     let told = format!("{} of {target}: {then}", counted(count, one, many));
     let none = (count == 0).then(|| missing(&target, one, args.id));
     let keys = json!({"target": target, "dead": args.dead, "events": count});
-    tell(ui, keys, &told, none.into_iter().collect())
+    tell(ui, keys, &told, none.as_slice())
 }
 
 pub(crate) fn remove(args: &QueueDropArgs, ui: &Ui) -> Result<ExitCode, CliError> {
@@ -46,7 +46,7 @@ pub(crate) fn remove(args: &QueueDropArgs, ui: &Ui) -> Result<ExitCode, CliError
     let none = (args.dead && count == 0).then(|| missing(&target, one, args.id));
     let told = format!("{} of {target}: removed", counted(count, one, many));
     let keys = json!({"target": target, "dead": args.dead, "events": count});
-    tell(ui, keys, &told, none.into_iter().collect())
+    tell(ui, keys, &told, none.as_slice())
 }
 
 /// What is about to be lost.
@@ -94,19 +94,19 @@ pub(crate) fn reset(args: &QueueResetArgs, ui: &Ui) -> Result<ExitCode, CliError
         Reset::Resend => ("beginning", "the next run sends the whole table again, as inserts"),
     };
     let keys = json!({"target": target, "position": word, "dropped": dropped});
-    tell(ui, keys, &format!("{events} of {target}: dropped; {then}"), Vec::new())
+    tell(ui, keys, &format!("{events} of {target}: dropped; {then}"), &[])
 }
 
 fn missing(target: &str, what: &str, id: Option<i64>) -> String {
     id.map_or_else(|| format!("{target} has no {what}"), |id| format!("{target} has no {what} with the number {id}"))
 }
 
-fn tell(ui: &Ui, keys: Value, text: &str, warnings: Vec<String>) -> Result<ExitCode, CliError> {
+fn tell(ui: &Ui, keys: Value, text: &str, warnings: &[String]) -> Result<ExitCode, CliError> {
     if ui.json {
-        ui.result(&document(keys, &warnings))?;
+        ui.result(&document(keys, warnings))?;
     } else if warnings.is_empty() {
         ui.line(text);
     }
-    warnings.iter().for_each(|warning| ui.error_text(&format!("warning: {warning}")));
+    warn(ui, warnings);
     Ok(ExitCode::SUCCESS)
 }

@@ -9,12 +9,16 @@ use super::{document, options};
 use crate::args::QueueDrainArgs;
 use crate::commands::run::{one_line, push_line};
 use crate::error::{CliError, render};
+use crate::signals::cancel_on_signal;
 use crate::ui::{Color, Ui};
 
 pub(crate) fn drain(args: &QueueDrainArgs, ui: &Ui) -> Result<ExitCode, CliError> {
     let options = options(args.wait.state_wait, ui)?;
+    cancel_on_signal(&options.cancellation)?;
     let drained = runtime::drain(&options, args.target.as_deref(), &mut |target| {
-        lines(ui, target).iter().for_each(|line| ui.line(line));
+        for line in lines(ui, target) {
+            ui.line(&line);
+        }
     })?;
     if drained.targets.is_empty() && !drained.interrupted {
         ui.line("No model pushes.");

@@ -18,7 +18,6 @@ use crate::args::{QueueArgs, QueueCommand};
 use crate::error::CliError;
 use crate::invocation::Invocation;
 use crate::output::{TextTable, markdown};
-use crate::signals::cancel_on_signal;
 use crate::ui::Ui;
 
 pub(crate) fn queue(args: QueueArgs, ui: &Ui) -> Result<ExitCode, CliError> {
@@ -32,12 +31,11 @@ pub(crate) fn queue(args: QueueArgs, ui: &Ui) -> Result<ExitCode, CliError> {
     }
 }
 
-/// What a command of the queue works with, in the project around the current folder.
+/// What a command of the queue works with, in the project around the current folder. A signal ends the process at once:
+/// what is changed is changed in one transaction.
 pub(super) fn options(wait: Duration, ui: &Ui) -> Result<QueueOptions, CliError> {
     let invocation = Invocation::enter(ui)?;
     let session = invocation.session_options();
-    let cancellation = Cancellation::default();
-    cancel_on_signal(&cancellation)?;
     Ok(QueueOptions {
         state_wait: wait,
         open_state: state_opener(&invocation.root, &invocation.environment, &session, wait)?,
@@ -50,7 +48,7 @@ pub(super) fn options(wait: Duration, ui: &Ui) -> Result<QueueOptions, CliError>
         cwd: invocation.cwd,
         environment: invocation.environment,
         session,
-        cancellation,
+        cancellation: Cancellation::default(),
     })
 }
 
@@ -62,6 +60,13 @@ pub(super) fn document(keys: Value, warnings: &[String]) -> String {
     }
     document.insert("warnings".into(), json!(warnings));
     Value::Object(document).to_string()
+}
+
+/// Prints warnings for people; with `--json` they are in the document as well.
+pub(super) fn warn(ui: &Ui, warnings: &[String]) {
+    for warning in warnings {
+        ui.error_text(&format!("warning: {warning}"));
+    }
 }
 
 /// A table for people.

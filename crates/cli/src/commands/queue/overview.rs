@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use state::{InFlight, TargetOverview};
 
-use super::{document, options, table};
+use super::{document, options, table, warn};
 use crate::args::StateWait;
 use crate::commands::run::one_line;
 use crate::duration::{format, moment};
@@ -27,7 +27,7 @@ pub(crate) fn overview(wait: &StateWait, ui: &Ui) -> Result<ExitCode, CliError> 
     } else {
         ui.result(&text(ui, &overview.targets))?;
     }
-    warnings.iter().for_each(|warning| ui.error_text(&format!("warning: {warning}")));
+    warn(ui, &warnings);
     Ok(ExitCode::SUCCESS)
 }
 

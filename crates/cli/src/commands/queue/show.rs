@@ -6,7 +6,7 @@ use runtime::{ShownEvent, ShownQueue};
 use serde_json::{Value, json};
 use state::{QueuedState, Which};
 
-use super::{counted, document, options, table};
+use super::{counted, document, options, table, warn};
 use crate::args::QueueShowArgs;
 use crate::commands::run::one_line;
 use crate::duration::moment;
@@ -32,7 +32,7 @@ pub(crate) fn show(args: &QueueShowArgs, ui: &Ui) -> Result<ExitCode, CliError> 
     } else {
         ui.result(&text(ui, &shown, args.dead))?;
     }
-    warnings.iter().for_each(|warning| ui.error_text(&format!("warning: {warning}")));
+    warn(ui, &warnings);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -118,6 +118,7 @@ fn columns_of(shown: &ShownEvent) -> String {
         }
         Some(other) => other.to_string(),
         None if shown.row_error.is_some() => "(cannot be read)".into(),
+        None if matches!(shown.queued.state, QueuedState::Dead { .. }) => "(never sent)".into(),
         None => "(gone)".into(),
     }
 }

@@ -1,8 +1,7 @@
 //! `queue` and `queue show`.
 
 use serde_json::json;
-use state::{Queue, WorkerId};
-use testkit::state_config;
+use state::Queue;
 
 use super::{Contacts, names};
 
@@ -10,10 +9,10 @@ use super::{Contacts, names};
 fn the_queue_tells_how_every_target_stands() {
     let contacts = Contacts::new(&[(1, "ann"), (2, "bob"), (3, "cat")]);
     assert_eq!(contacts.json(&["queue"]), json!({"schema_version": 1, "targets": [], "warnings": []}));
-    assert!(contacts.project.run(&["queue"]).success().stdout.starts_with("Nothing was queued yet"));
+    assert!(contacts.project().run(&["queue"]).success().stdout.starts_with("Nothing was queued yet"));
     contacts.say("ann", "error: try later");
     contacts.say("bob", "reject: no email");
-    contacts.project.run(&["run"]).failure(1);
+    contacts.project().run(&["run"]).failure(1);
     let stand = contacts.stand();
     assert_eq!(
         (&stand["target"], &stand["pending"], &stand["waiting"], &stand["dead"]),
@@ -23,7 +22,7 @@ fn the_queue_tells_how_every_target_stands() {
     let last = &stand["last_delivery"];
     assert_eq!((&last["delivered"], &last["rejected"], &last["retry"]), (&json!(1), &json!(1), &json!(1)));
     assert_eq!((&stand["in_flight"], &stand["last_error"]), (&json!([]), &json!("try later")));
-    let text = contacts.project.run(&["queue"]).success().stdout;
+    let text = contacts.project().run(&["queue"]).success().stdout;
     assert!(text.contains("| sync.contacts | ") && text.contains("1 delivered, 1 rejected, 1 to retry"), "{text}");
 }
 
@@ -31,7 +30,7 @@ fn the_queue_tells_how_every_target_stands() {
 fn events_are_shown_with_their_rows_attempts_and_errors() {
     let contacts = Contacts::new(&[(1, "ann"), (2, "bob"), (3, "cat")]);
     contacts.say("ann", "error: try later");
-    contacts.project.run(&["run"]).failure(1);
+    contacts.project().run(&["run"]).failure(1);
     let shown = contacts.json(&["queue", "show", "sync.contacts"]);
     assert_eq!(
         (&shown["target"], &shown["dead"], &shown["total"]),
@@ -48,19 +47,19 @@ fn events_are_shown_with_their_rows_attempts_and_errors() {
     );
     let sent = contacts.sent();
     assert_eq!(event["row"], sent[0]["rows"][0]);
-    let text = contacts.project.run(&["queue", "show", "sync.contacts"]).success().stdout;
+    let text = contacts.project().run(&["queue", "show", "sync.contacts"]).success().stdout;
     assert!(text.contains(r#"{"id":1,"name":"ann"}"#) && text.contains("try later"), "{text}");
 }
 
 #[test]
 fn dead_letters_are_shown_as_they_were_sent() {
     let contacts = Contacts::new(&[(1, "ann"), (2, "bob"), (3, "cat")]);
-    ["ann", "bob"].iter().for_each(|name| contacts.say(name, "reject: no email"));
-    contacts.project.run(&["run"]).failure(1);
+    contacts.say_of_all(&["ann", "bob"], "reject: no email");
+    contacts.project().run(&["run"]).failure(1);
     let sent = contacts.sent();
     contacts.verdicts.lock().unwrap().clear();
     contacts.set(&[(1, "changed since")]);
-    contacts.project.run(&["run"]).success();
+    contacts.project().run(&["run"]).success();
     let shown = contacts.json(&["queue", "show", "sync.contacts", "--dead", "--limit", "1"]);
     assert_eq!((&shown["dead"], &shown["total"]), (&json!(true), &json!(2)));
     assert_eq!(shown["events"].as_array().unwrap().len(), 1);
@@ -70,19 +69,19 @@ fn dead_letters_are_shown_as_they_were_sent() {
         (&json!("dead"), &json!("no email"), &sent[0]["rows"][0])
     );
     assert!(event["dead_at"].as_str().unwrap() >= event["queued_at"].as_str().unwrap());
-    let text = contacts.project.run(&["queue", "show", "sync.contacts", "--dead", "--limit", "1"]).success().stdout;
+    let text = contacts.project().run(&["queue", "show", "sync.contacts", "--dead", "--limit", "1"]).success().stdout;
     assert!(text.contains("and 1 more dead letter"), "{text}");
-    let none = contacts.project.run(&["queue", "show", "sync.contacts"]).success().stdout;
+    let none = contacts.project().run(&["queue", "show", "sync.contacts"]).success().stdout;
     assert_eq!(none, "sync.contacts has no events.\n");
 }
 
 #[test]
 fn the_old_row_of_a_change_is_shown_too() {
     let contacts = Contacts::new(&[(1, "ann")]);
-    contacts.project.run(&["run"]).success();
-    ["ann", "eve"].iter().for_each(|name| contacts.say(name, "error: down"));
+    contacts.project().run(&["run"]).success();
+    contacts.say_of_all(&["ann", "eve"], "error: down");
     contacts.set(&[(1, "eve")]);
-    contacts.project.run(&["run"]).failure(1);
+    contacts.project().run(&["run"]).failure(1);
     let events = contacts.json(&["queue", "show", "sync.contacts"])["events"].take();
     let shown = |at: usize| (events[at]["change_type"].as_str().unwrap(), events[at]["row"]["name"].as_str().unwrap());
     assert_eq!([shown(0), shown(1)], [("update_preimage", "ann"), ("update_postimage", "eve")]);
@@ -91,14 +90,14 @@ fn the_old_row_of_a_change_is_shown_too() {
 #[test]
 fn a_secret_in_an_error_is_not_shown() {
     let contacts = Contacts::new(&[(1, "ann"), (2, "bob")]);
-    let env = std::fs::read_to_string(contacts.project.root().join(".env")).unwrap();
-    contacts.project.write(".env", &format!("{env}CRM_TOKEN=hush-hush-0123456789\n"));
+    let env = std::fs::read_to_string(contacts.project().root().join(".env")).unwrap();
+    contacts.project().write(".env", &format!("{env}CRM_TOKEN=hush-hush-0123456789\n"));
     contacts.say("ann", "error: bad token hush-hush-0123456789");
     contacts.say("bob", "reject: bad token hush-hush-0123456789");
-    contacts.project.run(&["run"]).failure(1);
+    contacts.project().run(&["run"]).failure(1);
     for args in [&["queue"][..], &["queue", "show", "sync.contacts"], &["queue", "show", "sync.contacts", "--dead"]] {
         for json in [&[][..], &["--json"]] {
-            let output = contacts.project.run(&[args, json].concat()).success();
+            let output = contacts.project().run(&[args, json].concat()).success();
             assert!(output.stdout.contains("bad token") && !output.stdout.contains("hush-hush"), "{}", output.stdout);
         }
     }
@@ -108,12 +107,9 @@ fn a_secret_in_an_error_is_not_shown() {
 fn what_a_dead_worker_holds_is_told_and_would_be_sent_next() {
     let contacts = Contacts::new(&[(1, "ann")]);
     contacts.say("ann", "error: try later");
-    contacts.project.run(&["run"]).failure(1);
-    contacts.project.run(&["queue", "retry", "sync.contacts"]).success();
-    let config = state_config(&contacts.project.root(), &contacts.project.temp_root());
-    let mut store = state::open(config, WorkerId::from("gone".to_owned())).unwrap();
-    store.claim("sync.contacts", "run", 9).unwrap().unwrap();
-    drop(store);
+    contacts.project().run(&["run"]).failure(1);
+    contacts.project().run(&["queue", "retry", "sync.contacts"]).success();
+    contacts.fixture.open("gone").claim("sync.contacts", "run", 9).unwrap().unwrap();
     let stand = contacts.stand();
     assert_eq!((&stand["pending"], &stand["in_flight"][0]["events"]), (&json!(0), &json!(1)));
     assert_eq!((&stand["in_flight"][0]["worker"], &stand["in_flight"][0]["alive"]), (&json!("gone"), &json!(false)));
@@ -122,8 +118,31 @@ fn what_a_dead_worker_holds_is_told_and_would_be_sent_next() {
         (&event["state"], &event["worker"], &event["row"]["name"]),
         (&json!("in_flight"), &json!("gone"), &json!("ann"))
     );
-    let text = contacts.project.run(&["queue"]).success().stdout;
+    let text = contacts.project().run(&["queue"]).success().stdout;
     assert!(text.contains("| sync.contacts | gone   | 1      |"), "{text}");
     let shown = contacts.json(&["push", "sync.contacts", "--dry-run"]);
     assert_eq!((&shown["pending"], names(&shown["batches"][0]["rows"])), (&json!(1), vec!["ann"]));
+}
+
+#[test]
+fn a_row_that_cannot_be_read_is_told_and_the_others_are_shown() {
+    let contacts = Contacts::new(&[(1, "ann")]);
+    contacts.project().run(&["run"]).success();
+    contacts.say("eve", "error: down");
+    contacts.say("ann", "error: down");
+    contacts.set(&[(1, "eve")]);
+    contacts.project().run(&["run"]).failure(1);
+    let shown = contacts.json(&["queue", "show", "sync.contacts"]);
+    let before = shown["events"][0]["snapshot"].as_i64().unwrap() - 1;
+    contacts.lake(&format!("CALL ducklake_expire_snapshots('lake', versions => [{before}])"));
+    let shown = contacts.json(&["queue", "show", "sync.contacts"]);
+    assert_eq!((&shown["events"][0]["row"], &shown["events"][1]["row"]["name"]), (&json!(null), &json!("eve")));
+    assert!(shown["warnings"][0].as_str().unwrap().contains("its row cannot be read"), "{shown}");
+    let text = contacts.project().run(&["queue", "show", "sync.contacts"]).success();
+    assert!(text.stdout.contains("(cannot be read)") && text.stderr.starts_with("warning: event "), "{text:?}");
+    contacts.project().run(&["queue", "retry", "sync.contacts"]).success();
+    for args in [&["queue", "drain"][..], &["push", "sync.contacts", "--dry-run"]] {
+        let output = contacts.project().run(args).failure(1);
+        assert!(output.stderr.contains("`ondatrasql queue reset sync.contacts`"), "{}", output.stderr);
+    }
 }

@@ -4,20 +4,22 @@ mod change;
 mod drain;
 mod dry_run;
 mod look;
+mod states;
 mod target;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
+use state::BackendKind;
 use testkit::http::{Answer, Seen, Server};
-use testkit::{Lake, Project};
+use testkit::{Lake, Project, StateFixture};
 
-use crate::project;
+use crate::BINARY;
 
 /// A project whose model `sync.contacts` pushes the rows of `contacts.csv` to a service that answers as it is told.
 struct Contacts {
-    project: Project,
+    fixture: StateFixture,
     service: Server,
     /// What is said about rows, by name; `ok` about all others.
     verdicts: Arc<Mutex<BTreeMap<String, String>>>,
@@ -25,14 +27,23 @@ struct Contacts {
 
 impl Contacts {
     fn new(rows: &[(i64, &str)]) -> Self {
+        Self::on(BackendKind::File, rows)
+    }
+
+    /// The same, with its state on a database of this kind.
+    fn on(kind: BackendKind, rows: &[(i64, &str)]) -> Self {
         let verdicts: Arc<Mutex<BTreeMap<String, String>>> = Arc::default();
         let said = Arc::clone(&verdicts);
         let service = Server::new(move |_, request| Answer::ok(answer(request, &said.lock().unwrap()).to_string()));
-        let contacts = Self { project: project(), service, verdicts };
+        let contacts = Self { fixture: StateFixture::new(BINARY, kind), service, verdicts };
         contacts.lib("\"batch_size\": 2, \"retry_backoff\": 3600");
-        contacts.project.model("sync/contacts", &contacts.model("-- @push: crm('eu')\n"));
+        contacts.project().model("sync/contacts", &contacts.model("-- @push: crm('eu')\n"));
         contacts.set(rows);
         contacts
+    }
+
+    fn project(&self) -> &Project {
+        &self.fixture.project
     }
 
     /// Writes `lib/crm.star` with these keys of its `push` section.
@@ -40,14 +51,15 @@ impl Contacts {
         let text = format!(
             "API = {{\"base_url\": \"{}\", \"push\": {{\"args\": [\"region\"], {keys}}}}}\n\n\
              def push(rows, region, batch_number):\n    \
-             return http.post(\"/rows\", json = {{\"rows\": rows, \"region\": region, \"batch_number\": batch_number}}).json\n",
+             body = {{\"rows\": rows, \"region\": region, \"batch_number\": batch_number}}\n    \
+             return http.post(\"/rows\", json = body).json\n",
             self.service.url("")
         );
-        self.project.write("lib/crm.star", &text);
+        self.project().write("lib/crm.star", &text);
     }
 
     fn model(&self, push: &str) -> String {
-        let source = self.project.root().join("contacts.csv");
+        let source = self.project().root().join("contacts.csv");
         format!(
             "-- @kind: merge\n-- @unique_key: id\n{push}\
              SELECT id::BIGINT AS id, name::VARCHAR AS name FROM read_csv('{}')",
@@ -57,7 +69,7 @@ impl Contacts {
 
     fn set(&self, rows: &[(i64, &str)]) {
         let lines: String = rows.iter().map(|(id, name)| format!("{id},{name}\n")).collect();
-        self.project.write("contacts.csv", &format!("id,name\n{lines}"));
+        self.project().write("contacts.csv", &format!("id,name\n{lines}"));
     }
 
     /// From now on the service says this about rows with this name.
@@ -65,20 +77,27 @@ impl Contacts {
         self.verdicts.lock().unwrap().insert(name.into(), verdict.into());
     }
 
+    /// The same of several names.
+    fn say_of_all(&self, names: &[&str], verdict: &str) {
+        for name in names {
+            self.say(name, verdict);
+        }
+    }
+
     /// Changes the lake behind the back of the runs.
     fn lake(&self, sql: &str) {
-        Lake::open(&self.project).execute(sql);
+        Lake::open(self.project()).execute(sql);
     }
 
     /// How many snapshots the lake has.
     fn snapshots(&self) -> i64 {
-        Lake::open(&self.project).number("SELECT count(*) FROM lake.snapshots()")
+        Lake::open(self.project()).number("SELECT count(*) FROM lake.snapshots()")
     }
 
     /// The document that a command prints.
     #[track_caller]
     fn json(&self, args: &[&str]) -> Value {
-        let output = self.project.run(&[args, &["--json"]].concat()).success();
+        let output = self.project().run(&[args, &["--json"]].concat()).success();
         assert_eq!(output.stdout.lines().count(), 1, "{}", output.stdout);
         serde_json::from_str(&output.stdout).unwrap()
     }
