@@ -171,3 +171,16 @@ fn rows_that_always_fail_do_not_keep_others_from_the_sink() {
     let ids: Vec<i64> = scene.sink.taken().iter().map(|row| row.number("id")).collect();
     assert_eq!(ids, [4, 5, 6, 7, 8, 9]);
 }
+
+#[test]
+fn calls_keep_to_the_rate_over_all_lanes() {
+    let keys = "\"max_concurrent\": 4, \"rate_limit\": {\"requests\": 3, \"per\": \"1s\"}";
+    let scene = Scene::new(MERGE, keys, SYNC);
+    scene.add(1..=7);
+    scene.good();
+    let seen = scene.sink.server.seen();
+    let at: Vec<_> = seen.iter().filter(|request| request.path() == "/rows").map(|request| request.at).collect();
+    // A request travels for a while after its call began.
+    assert!(at.windows(4).all(|four| four[3] - four[0] >= Duration::from_millis(700)), "{at:?}");
+    assert_eq!(scene.check().twice, 0);
+}

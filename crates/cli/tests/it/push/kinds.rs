@@ -60,8 +60,7 @@ fn a_table_sends_all_rows_that_went_and_all_that_came() {
 #[test]
 fn rows_of_one_each_keep_their_order_in_chunks_of_seven_and_four_lanes() {
     let scene = Scene::new(MERGE, "\"max_concurrent\": 4, \"idempotency_header\": \"Idempotency-Key\"", SYNC);
-    let env = std::fs::read_to_string(scene.fixture.project.root().join(".env")).unwrap();
-    scene.fixture.project.write(".env", &format!("{env}ONDATRA_CLAIM_CHUNK=7\n"));
+    scene.env("ONDATRA_CLAIM_CHUNK=7\n");
     scene.add(1..=20);
     scene.good();
     // An outage: changes of a row pile up.
