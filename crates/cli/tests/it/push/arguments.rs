@@ -7,10 +7,9 @@ use super::{MERGE, SELECT, SYNC, Scene, has};
 /// A run that is refused: nothing is sent, and no table is made.
 #[track_caller]
 fn refused(scene: &Scene, expected: &str) {
-    scene.add(1..=2);
-    has(&scene.run().failure(1).stderr, expected);
-    assert_eq!(scene.sink.calls().len(), 0);
-    assert!(!scene.run().stdout.contains("[OK]"));
+    let text = scene.bad();
+    has(&text, expected);
+    assert!(scene.sink.calls().is_empty() && !text.contains("[OK]"), "{text}");
 }
 
 fn directive(scene: &Scene, header: &str, push: &str) {
