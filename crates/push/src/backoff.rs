@@ -8,6 +8,9 @@ const LONGEST: Duration = Duration::from_hours(1);
 /// The wait after so many failures, the one at hand included: doubled each time, up to an hour, and spread by chance so
 /// that what failed together does not come back together.
 pub(crate) fn wait(first: Duration, failures: u32, chance: f64) -> Duration {
+    if first.is_zero() {
+        return first;
+    }
     let doubled = 1_u32.checked_shl(failures.saturating_sub(1)).and_then(|factor| first.checked_mul(factor));
     doubled.unwrap_or(LONGEST).min(LONGEST).mul_f64(0.75 + chance / 2.0)
 }
@@ -31,7 +34,7 @@ mod tests {
         let waits =
             [1, 2, 3, 12, 13, 40, u32::MAX].map(|failures| wait(Duration::from_secs(1), failures, 0.5).as_secs());
         assert_eq!(waits, [1, 2, 4, 2048, 3600, 3600, 3600]);
-        assert_eq!(wait(Duration::ZERO, 9, 0.5), Duration::ZERO);
+        assert_eq!([9, 33, u32::MAX].map(|failures| wait(Duration::ZERO, failures, 0.5)), [Duration::ZERO; 3]);
         assert_eq!(wait(Duration::MAX, 2, 0.5), Duration::from_hours(1));
     }
 

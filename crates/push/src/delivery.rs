@@ -1,5 +1,6 @@
 //! All that is due for a target, chunk by chunk.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -108,14 +109,29 @@ impl Delivery<'_> {
             let chunk = Chunk { delivery: self, claim: &adopted.claim, tally, batches: &batches };
             self.end(&adopted.claim.lease, chunk.resume(&adopted.jobs, images), tally)?;
         }
+        // Claims of what a run does not try again: as long as they are held, the next claim gives something else.
+        let mut aside = Vec::new();
+        let ended = self.claim_all(images, tally, &batches, &mut aside);
+        let released: Vec<_> = aside.iter().map(|lease| self.store.lock().release(lease)).collect();
+        ended?;
+        released.into_iter().collect::<Result<(), _>>().map_err(DeliveryError::State)
+    }
+
+    fn claim_all<I: Images>(
+        &self,
+        images: &mut I,
+        tally: &Mutex<Tally>,
+        batches: &AtomicU64,
+        aside: &mut Vec<ClaimLease>,
+    ) -> Result<(), DeliveryError<I::Error>> {
         while !self.stop.is_requested() {
             let claim = self.store.lock().claim(self.target, self.run_id, self.chunk)?;
             let Some(claim) = claim.filter(|claim| !claim.events.is_empty()) else { break };
             if self.is_all_tried(&claim, tally) {
-                self.store.lock().release(&claim.lease)?;
-                break;
+                aside.push(claim.lease);
+                continue;
             }
-            let chunk = Chunk { delivery: self, claim: &claim, tally, batches: &batches };
+            let chunk = Chunk { delivery: self, claim: &claim, tally, batches };
             if self.end(&claim.lease, chunk.deliver(images), tally)? == ChunkEnd::SinkIsDown {
                 break;
             }
@@ -123,10 +139,13 @@ impl Delivery<'_> {
         Ok(())
     }
 
-    /// Whether everything that is due failed in this run already: a run does not wait for it.
+    /// Whether all rows of a claim failed in this run already: a run does not wait for them, and what comes after a
+    /// change that failed is not sent.
     fn is_all_tried(&self, claim: &Claim, tally: &Mutex<Tally>) -> bool {
         let tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
-        claim.events.iter().all(|event| tally.failed.contains(&event.seq))
+        let mut rows = BTreeSet::new();
+        let mut oldest = claim.events.iter().filter(|event| rows.insert(event.row_key));
+        oldest.all(|event| tally.failed.contains(&event.seq))
     }
 
     /// Gives a claim back, unless a job goes on in it. A lost one is the other worker's now.

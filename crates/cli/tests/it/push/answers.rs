@@ -162,12 +162,32 @@ fn finalize_that_fails_fails_the_run_and_sends_nothing_again() {
 
 #[test]
 fn rows_that_always_fail_do_not_keep_others_from_the_sink() {
-    let functions = SYNC.replace("    resp", "    if rows[0][\"id\"] <= 3:\n        fail(\"poison\")\n    resp");
-    let scene = Scene::new(MERGE, "\"retry_backoff\": 0", &functions);
-    scene.add(1..=9);
-    for _ in 0..4 {
+    let poison = SYNC.replace("    resp =", "    if rows[0][\"id\"] <= 3:\n        fail(\"poison\")\n    resp =");
+    let status = SYNC.replace(
+        "return resp.json",
+        "return {key: \"error: \" if rows[0][\"id\"] <= 3 else said for key, said in resp.json.items()}",
+    );
+    // A call that fails looks like a sink that is down; rows that are due again at once fill a small chunk.
+    for (functions, chunk) in [(&poison, 100), (&status, 2)] {
+        let scene = Scene::new(MERGE, "\"retry_backoff\": 0", functions);
+        scene.env(&format!("ONDATRA_CLAIM_CHUNK={chunk}\n"));
+        scene.add(1..=9);
         scene.bad();
+        has(&scene.bad(), "3 to retry, 3 pending");
+        let ids: Vec<i64> = scene.sink.taken().iter().map(|row| row.number("id")).filter(|id| *id > 3).collect();
+        assert_eq!(ids, [4, 5, 6, 7, 8, 9]);
     }
-    let ids: Vec<i64> = scene.sink.taken().iter().map(|row| row.number("id")).collect();
-    assert_eq!(ids, [4, 5, 6, 7, 8, 9]);
+}
+
+#[test]
+fn calls_keep_to_the_rate_over_all_lanes() {
+    let keys = "\"max_concurrent\": 4, \"rate_limit\": {\"requests\": 3, \"per\": \"1s\"}";
+    let scene = Scene::new(MERGE, keys, SYNC);
+    scene.add(1..=7);
+    scene.good();
+    let seen = scene.sink.server.seen();
+    let at: Vec<_> = seen.iter().filter(|request| request.path() == "/rows").map(|request| request.at).collect();
+    // A request travels for a while after its call began.
+    assert!(at.windows(4).all(|four| four[3] - four[0] >= Duration::from_millis(700)), "{at:?}");
+    assert_eq!(scene.check().twice, 0);
 }

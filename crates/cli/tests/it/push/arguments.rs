@@ -7,10 +7,9 @@ use super::{MERGE, SELECT, SYNC, Scene, has};
 /// A run that is refused: nothing is sent, and no table is made.
 #[track_caller]
 fn refused(scene: &Scene, expected: &str) {
-    scene.add(1..=2);
-    has(&scene.run().failure(1).stderr, expected);
-    assert_eq!(scene.sink.calls().len(), 0);
-    assert!(!scene.run().stdout.contains("[OK]"));
+    let text = scene.bad();
+    has(&text, expected);
+    assert!(scene.sink.calls().is_empty() && !text.contains("[OK]"), "{text}");
 }
 
 fn directive(scene: &Scene, header: &str, push: &str) {
@@ -48,8 +47,7 @@ fn what_cannot_push_is_refused() {
 #[test]
 fn a_chunk_that_is_no_number_is_refused() {
     let scene = Scene::new(MERGE, "", SYNC);
-    let env = std::fs::read_to_string(scene.fixture.project.root().join(".env")).unwrap();
-    scene.fixture.project.write(".env", &format!("{env}ONDATRA_CLAIM_CHUNK=many\n"));
+    scene.env("ONDATRA_CLAIM_CHUNK=many\n");
     refused(&scene, "ONDATRA_CLAIM_CHUNK is \"many\"");
 }
 
@@ -71,4 +69,33 @@ fn push_gets_what_its_signature_names() {
     assert_eq!(call.passed, json!(["tracked", ["k"], columns, "groups"]));
     let inserted = call.sent.iter().find(|row| row.change == "insert").unwrap();
     assert_eq!(inserted.values.keys().collect::<Vec<_>>(), ["id", "k", "v"], "the SELECT's columns and no other");
+}
+
+#[test]
+fn a_row_carries_exact_values() {
+    let scene = Scene::new("append", "", SYNC);
+    let columns = [
+        ("18446744073709551615::UBIGINT", json!(u64::MAX)),
+        ("'-9223372036854775808'::BIGINT", json!(i64::MIN)),
+        ("12345678901234567890.123456789::DECIMAL(38, 9)", json!("12345678901234567890.123456789")),
+        ("DATE '2024-02-29'::DATE", json!("2024-02-29")),
+        ("'2024-02-29 12:30:00.5'::TIMESTAMP", json!("2024-02-29T12:30:00.5Z")),
+        ("'\\x01\\xFF'::BLOB", json!("Af8=")),
+        ("[1, NULL]::INTEGER[]", json!([1, null])),
+        ("{'a': 'x', 'b': {'c': 1}}::STRUCT(a VARCHAR, b STRUCT(c INTEGER))", json!({"a": "x", "b": {"c": 1}})),
+        ("MAP {'k': 1}::MAP(VARCHAR, INTEGER)", json!({"k": 1})),
+        ("'{\"b\": 1,  \"a\": 2}'::JSON", json!("{\"b\": 1,  \"a\": 2}")),
+        ("NULL::VARCHAR", json!(null)),
+        ("'NaN'::DOUBLE", json!(null)),
+        ("true::BOOLEAN", json!(true)),
+        ("'Grüße \u{1F600}'::VARCHAR", json!("Grüße \u{1F600}")),
+    ];
+    let list =
+        columns.iter().enumerate().map(|(at, (sql, _))| format!("{sql} AS c{at}")).collect::<Vec<_>>().join(", ");
+    scene.model("append", &format!("SELECT {list}"));
+    has(&scene.good(), "NaN or infinite");
+    let row = &scene.sink.taken()[0];
+    for (at, (sql, expected)) in columns.iter().enumerate() {
+        assert_eq!(row.values[&format!("c{at}")].to_string(), expected.to_string(), "{sql}");
+    }
 }

@@ -55,3 +55,34 @@ fn a_job_that_outlives_its_run_is_polled_by_the_next_one_and_not_submitted_again
     assert_eq!(scene.sink.calls().len(), 2, "the second batch alone is new");
     assert_eq!(scene.check().twice, 0);
 }
+
+#[test]
+fn a_job_that_nobody_can_ask_for_any_more_is_sent_again() {
+    let scene = Scene::new(MERGE, KEYS, ASYNC);
+    scene.add(1..=6);
+    scene.sink.script(|asked| if asked.is_poll { Say::Wait } else { Say::Ok });
+    let mut run = scene.spawn();
+    scene.sink.server.wait_for(|request| request.path().starts_with("/jobs/"));
+    run.kill().unwrap();
+    run.wait().unwrap();
+    scene.lib("\"batch_size\": 4", super::SYNC);
+    scene.sink.always(Say::Ok);
+    has(&scene.good(), "PUSH: 6 delivered");
+    assert_eq!(scene.check().twice, 4);
+}
+
+#[test]
+fn rows_that_change_while_a_job_goes_on_are_sent_after_it() {
+    let scene = Scene::new(MERGE, KEYS, ASYNC);
+    scene.add(1..=4);
+    scene.sink.script(|asked| if asked.is_poll { Say::Wait } else { Say::Ok });
+    let mut run = scene.spawn();
+    scene.sink.server.wait_for(|request| request.path().starts_with("/jobs/"));
+    run.kill().unwrap();
+    run.wait().unwrap();
+    scene.change("id <= 2");
+    scene.sink.always(Say::Ok);
+    // The insert goes on as a job; then come both sides of what changed.
+    has(&scene.good(), "PUSH: 8 delivered");
+    assert_eq!((scene.check().twice, scene.sink.calls().len()), (0, 2));
+}

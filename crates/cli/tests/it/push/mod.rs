@@ -130,6 +130,17 @@ impl Scene {
         self.fixture.project.command(&["run"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
+    /// The same, and nobody reads what it prints.
+    fn silent(&self) -> Child {
+        self.fixture.project.command(&["run"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    }
+
+    /// Adds lines to `.env`.
+    fn env(&self, lines: &str) {
+        let before = std::fs::read_to_string(self.fixture.project.root().join(".env")).unwrap();
+        self.fixture.project.write(".env", &format!("{before}{lines}"));
+    }
+
     /// How the queue of the model stands.
     fn counts(&self) -> Counts {
         let counts =

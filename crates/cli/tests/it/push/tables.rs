@@ -52,3 +52,40 @@ fn a_model_without_a_table_sends_nothing() {
     scene.model(MERGE, SELECT);
     has(&scene.good(), "PUSH: 2 delivered");
 }
+
+#[test]
+fn what_waits_of_an_older_layout_is_sent_with_the_columns_that_it_had() {
+    let scene = Scene::new(MERGE, "\"batch_size\": 50, \"retry_backoff\": 0", SYNC);
+    scene.add(1..=3);
+    scene.good();
+    scene.change("id <= 2");
+    scene.sink.always(Say::Status(500));
+    scene.bad();
+    scene.model(MERGE, &SELECT.replace(" FROM", ", (v * 10)::BIGINT AS w FROM"));
+    scene.sink.always(Say::Ok);
+    scene.good();
+    for row in scene.sink.taken().iter().skip(3) {
+        let was_before = row.change == "update_preimage" && row.number("v") == 0 && row.number("id") <= 2;
+        let expected = (!was_before).then(|| row.number("v") * 10);
+        let w = row.values.get("w").and_then(serde_json::Value::as_i64);
+        assert!(w == expected || row.change == "update_preimage" && w.is_none(), "{row:?}");
+    }
+    super::checker::converged(&scene.lake, &scene.sink, "x");
+    assert_eq!(scene.counts().pending + scene.counts().waiting, 0);
+}
+
+#[test]
+fn two_models_of_one_sink_have_nothing_to_do_with_each_other() {
+    let scene = Scene::new(MERGE, "\"batch_size\": 50", SYNC);
+    scene.add(1..=3);
+    let other =
+        "-- @kind: append\n-- @push: crm\nSELECT (id + 100)::BIGINT AS id, k::BIGINT AS k, v::BIGINT AS v FROM ext.t";
+    scene.fixture.project.model("sync/a", other);
+    scene.sink.always(Say::Each(|row| if row.number("id") > 100 { "reject: not here" } else { "ok" }));
+    let text = scene.bad();
+    has(&text, "[FAILED] sync.a");
+    has(&text, "PUSH: 0 delivered, 3 rejected, 0 to retry, 0 pending");
+    has(&text, "[OK] sync.x");
+    assert_eq!(scene.sink.finalized(), [(3, 0)]);
+    scene.check();
+}
