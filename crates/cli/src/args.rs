@@ -156,6 +156,8 @@ enum CatalogArg {
     Postgres,
 }
 
+// Flags of a command line are what they are.
+#[allow(clippy::struct_excessive_bools)]
 #[derive(Args)]
 pub(crate) struct RunArgs {
     /// Target (schema.table) or path of a .sql file

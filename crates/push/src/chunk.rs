@@ -161,7 +161,7 @@ pub(crate) fn ready<I: Images>(events: &[Event], images: &mut I, folds: Option<b
 
 /// Puts rows behind those that failed less often: a few that always fail must not make the sink look down before the
 /// others had their turn.
-fn put_failed_last(changes: &mut [Change]) {
+pub(crate) fn put_failed_last(changes: &mut [Change]) {
     let mut failures: BTreeMap<i64, u32> = BTreeMap::new();
     for Change { event, .. } in &*changes {
         let most = failures.entry(event.row_key).or_default();

@@ -127,7 +127,7 @@ impl Delivery<'_> {
         while !self.stop.is_requested() {
             let claim = self.store.lock().claim(self.target, self.run_id, self.chunk)?;
             let Some(claim) = claim.filter(|claim| !claim.events.is_empty()) else { break };
-            if self.is_all_tried(&claim, tally) {
+            if Self::is_all_tried(&claim, tally) {
                 aside.push(claim.lease);
                 continue;
             }
@@ -141,7 +141,7 @@ impl Delivery<'_> {
 
     /// Whether all rows of a claim failed in this run already: a run does not wait for them, and what comes after a
     /// change that failed is not sent.
-    fn is_all_tried(&self, claim: &Claim, tally: &Mutex<Tally>) -> bool {
+    fn is_all_tried(claim: &Claim, tally: &Mutex<Tally>) -> bool {
         let tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
         let mut rows = BTreeSet::new();
         let mut oldest = claim.events.iter().filter(|event| rows.insert(event.row_key));

@@ -6,7 +6,7 @@ use state::Event;
 
 use crate::batch::Queued;
 use crate::change::{Change, Row};
-use crate::chunk::{Ready, deal, ready};
+use crate::chunk::{Ready, deal, put_failed_last, ready};
 use crate::delivery::Images;
 use crate::json::shown;
 use crate::rows::sent_rows;
@@ -32,6 +32,8 @@ pub struct Preview<'a> {
     pub batch_size: usize,
     /// Calls at a time.
     pub lanes: usize,
+    /// Whether batches are jobs.
+    pub is_contiguous: bool,
     /// Where several changes of a row are folded into one: whether a key stands for one row.
     pub folds: Option<bool>,
 }
@@ -48,9 +50,13 @@ impl Preview<'_> {
         images: &mut I,
         (first, most): (u64, usize),
     ) -> Result<Vec<SentBatch>, I::Error> {
-        let Ready { changes, .. } = ready(events, images, self.folds)?;
+        let Ready { mut changes, .. } = ready(events, images, self.folds)?;
+        if !self.is_contiguous {
+            put_failed_last(&mut changes);
+        }
         let lanes = deal(changes, self.lanes);
-        let mut lanes: Vec<Queued> = lanes.into_iter().map(|changes| Queued::new(changes, false)).collect();
+        let mut lanes: Vec<Queued> =
+            lanes.into_iter().map(|changes| Queued::new(changes, self.is_contiguous)).collect();
         let mut batches = Vec::new();
         while batches.len() < most {
             let before = batches.len();
@@ -112,7 +118,14 @@ mod tests {
         let events: Vec<Event> = [(1, 2, 1), (2, 4, 1), (3, 3, 1), (4, 2, 2)]
             .map(|(seq, rowid, at)| change(seq, rowid, ChangeType::Insert, at, 0).event)
             .to_vec();
-        let preview = Preview { target: "sync.x", table_uuid: "uuid", batch_size: 2, lanes: 2, folds: None };
+        let preview = Preview {
+            target: "sync.x",
+            table_uuid: "uuid",
+            batch_size: 2,
+            lanes: 2,
+            is_contiguous: false,
+            folds: None,
+        };
         let batches = preview.batches(&events, &mut Numbers, (1, 9)).unwrap();
         let shown: Vec<(u64, Vec<i64>)> = batches
             .iter()

@@ -274,9 +274,11 @@ fn is_of_rows(error: &RunError) -> bool {
         RunError::Statement { error: MaterializeError::Query(error) | MaterializeError::Write(error), .. } => {
             error.is_statement_fault()
         }
-        RunError::Fetch(_) | RunError::Refused { .. } | RunError::Statement { .. } => true,
-        // They were fetched behind rows that are not the newest any more.
-        RunError::CommittedElsewhere { .. } => true,
+        // In the last case they were fetched behind rows that are not the newest any more.
+        RunError::Fetch(_)
+        | RunError::Refused { .. }
+        | RunError::Statement { .. }
+        | RunError::CommittedElsewhere { .. } => true,
         _ => false,
     }
 }

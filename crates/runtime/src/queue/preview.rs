@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use feed::table_at;
-use lib_functions::PushApi;
+use lib_functions::{BatchMode, PushApi};
 use push::{Preview, SentBatch, shown_arguments};
 use serde_json::Value;
 use state::{Event, InFlight, Queue as _, QueueAdmin, QueuedEvent, QueuedState, SqlStore, Which};
@@ -60,6 +60,7 @@ pub fn preview(options: &QueueOptions, name: &str, most: usize) -> Result<PushPr
         table_uuid: &next.table_uuid,
         batch_size: size(api.batch_size),
         lanes: size(api.max_concurrent),
+        is_contiguous: api.batch_mode == BatchMode::Async,
         folds: api.is_net.then_some(sink.keys_are_unique),
     };
     let mut images = LakeImages { session: &session, target: planned.target(), kind: planned.model.kind };
