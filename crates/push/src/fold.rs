@@ -72,8 +72,11 @@ mod tests {
     use super::fold;
     use crate::change::tests::change;
 
-    /// Folds changes of one row, each with its value; gives what is left, and how many are settled.
-    fn folded(changes: &[(ChangeType, i128)]) -> (Vec<(ChangeType, i128)>, usize) {
+    /// A change with its value.
+    type Told = (ChangeType, i128);
+
+    /// Folds changes of one row; gives what is left, and how many are settled.
+    fn folded(changes: &[Told]) -> (Vec<Told>, usize) {
         let all = (1..).zip(changes).map(|(seq, (change_type, value))| change(seq, 7, *change_type, seq, *value));
         let folded = fold(all.collect(), true);
         let left = folded.changes.iter().map(|change| match change.row.values[..] {
@@ -85,7 +88,7 @@ mod tests {
 
     #[test]
     fn what_is_left_of_a_rows_changes_is_the_difference() {
-        let cases: [(&[(ChangeType, i128)], &[(ChangeType, i128)]); 10] = [
+        let cases: [(&[Told], &[Told]); 10] = [
             (&[(Insert, 1)], &[(Insert, 1)]),
             (&[(Insert, 2), (UpdatePreimage, 1), (UpdatePostimage, 2)], &[(Insert, 2)]),
             (&[(Insert, 1), (Delete, 1)], &[]),
@@ -114,7 +117,9 @@ mod tests {
     #[test]
     fn rows_of_a_group_are_told_apart_by_their_ids() {
         let mut changes = vec![change(1, 7, Insert, 1, 0), change(2, 8, Insert, 1, 1), change(3, 7, Delete, 2, 0)];
-        changes.iter_mut().for_each(|change| change.event.row_key = 1);
+        for change in &mut changes {
+            change.event.row_key = 1;
+        }
         let folded = fold(changes, false);
         let left: Vec<i64> = folded.changes.iter().map(|change| change.event.seq).collect();
         assert_eq!((left, folded.settled), (vec![2], vec![1, 3]));
