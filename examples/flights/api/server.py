@@ -1,9 +1,14 @@
 #!/usr/bin/env python3
-"""A small weather service for the demo: the observations of data/weather.csv, by pages.
+"""Two small services for the demo, for who has the token (`Authorization: Bearer <token>`).
 
-GET /observations?station=JFK&since=2013-01-31&cursor=0&limit=1000 with `Authorization: Bearer <token>` answers
-{"observations": [...], "next_cursor": 1000 or null}, those after `since` if it is there. Every tenth request is turned away with 429 and Retry-After, as
-busy services do. Needs nothing but Python.
+GET /observations?station=JFK&since=2013-01-31&cursor=0&limit=1000 answers the observations of data/weather.csv by pages:
+{"observations": [...], "next_cursor": 1000 or null}, those after `since` if it is there. Every tenth request is turned
+away with 429 and Retry-After, as busy services do.
+
+POST /alerts takes {"alerts": [{"airport", "state", "late_pct"}]}, prints each alert and answers {"answers": {airport:
+status}}. It knows all airports but one, until somebody registers it: POST /airports with {"airport": "CAE"}.
+
+Needs nothing but Python.
 
     WEATHER_API_TOKEN=... ./server.py [port, 0 for any that is free]
 """
@@ -22,6 +27,8 @@ NUMBERS = {"year", "month", "day", "hour", "temp", "dewp", "humid", "wind_dir", 
            "pressure", "visib"}
 LIMIT_MAX = 2000
 REQUESTS = itertools.count(1)
+# Airports that nobody has registered for alerts.
+UNKNOWN = {"CAE"}
 
 
 def observations():
@@ -43,6 +50,15 @@ def moment(text):
     return text[:19].replace("T", " ")
 
 
+def taken(alert):
+    """Takes an alert, or says why not."""
+    if alert["airport"] in UNKNOWN:
+        print(f"refused  {alert['airport']}: nobody has registered it", flush=True)
+        return f"reject: {alert['airport']} is not registered"
+    print(f"alert    {alert['airport']} {alert['state']:<4} {alert['late_pct']} %", flush=True)
+    return "ok"
+
+
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
@@ -50,9 +66,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         url = urllib.parse.urlsplit(self.path)
         query = dict(urllib.parse.parse_qsl(url.query))
         if url.path != "/observations":
-            return self.answer(404, {"error": "there is only /observations"})
-        if self.headers.get("Authorization") != f"Bearer {TOKEN}":
-            return self.answer(401, {"error": "the token is not right"})
+            return self.answer(404, {"error": "there is nothing to get but /observations"})
+        if not self.is_allowed():
+            return None
         if next(REQUESTS) % 10 == 0:
             return self.answer(429, {"error": "too many requests"}, {"Retry-After": "0"})
         try:
@@ -65,6 +81,28 @@ class Handler(http.server.BaseHTTPRequestHandler):
         page = found[start:start + limit]
         following = start + limit
         self.answer(200, {"observations": page, "next_cursor": following if following < len(found) else None})
+
+    def do_POST(self):
+        # Read in any case: what stays would be taken for the next request.
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if not self.is_allowed():
+            return None
+        try:
+            asked = json.loads(body)
+            if self.path == "/alerts":
+                return self.answer(200, {"answers": {alert["airport"]: taken(alert) for alert in asked["alerts"]}})
+            if self.path == "/airports":
+                UNKNOWN.discard(asked["airport"])
+                return self.answer(200, {})
+        except (ValueError, KeyError, TypeError):
+            return self.answer(400, {"error": "that is not what the service takes"})
+        return self.answer(404, {"error": "there is nothing to post to but /alerts and /airports"})
+
+    def is_allowed(self):
+        if self.headers.get("Authorization") == f"Bearer {TOKEN}":
+            return True
+        self.answer(401, {"error": "the token is not right"})
+        return False
 
     def answer(self, status, document, headers=None):
         body = json.dumps(document).encode()
