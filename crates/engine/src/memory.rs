@@ -4,6 +4,9 @@ use types::literal;
 
 use crate::{Connection, EngineError};
 
+/// What an instance may keep when it gives memory back.
+const KEPT: &str = "16MB";
+
 /// The memory limit of an instance.
 #[derive(Debug)]
 pub struct MemoryLimit {
@@ -18,10 +21,10 @@ impl MemoryLimit {
         Ok(Self { shown: shown.into_text().unwrap_or_default() })
     }
 
-    /// Lowers the limit to `kept` (a size as the engine reads it) for a moment, so that what is beyond is given back. What
-    /// is in use stays, and the limit with it.
-    pub fn trim(&self, connection: &Connection, kept: &str) {
-        let (kept, shown) = (literal(kept), literal(&self.shown));
-        let _ = connection.execute(&format!("SET memory_limit = {kept}; SET memory_limit = {shown}"));
+    /// Lowers the limit for a moment, so that what is beyond a few megabytes is given back. What is in use stays, and
+    /// the limit with it.
+    pub fn trim(&self, connection: &Connection) {
+        let shown = literal(&self.shown);
+        let _ = connection.execute(&format!("SET memory_limit = '{KEPT}'; SET memory_limit = {shown}"));
     }
 }

@@ -47,7 +47,7 @@ impl BadValue {
     /// The value without secrets, shortened to 100 characters. Secrets are taken out before, as half of one would not
     /// be recognized.
     pub fn shown(&self, redact: impl FnOnce(&str) -> String) -> String {
-        shorten(&redact(&self.value))
+        shortened(&redact(&self.value), SHOWN)
     }
 
     /// The message for people, without secrets.
@@ -64,10 +64,11 @@ impl fmt::Display for BadValue {
     }
 }
 
-fn shorten(value: &str) -> String {
-    match value.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", &value[..end]),
-        None => value.to_owned(),
+/// A text with so many characters at the most.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }
 

@@ -5,13 +5,8 @@ use std::fmt::Write as _;
 pub(crate) fn write(bytes: &[u8], out: &mut String) {
     for &byte in bytes {
         match byte {
-            b'\\' | b'\'' | b'"' => {
-                let _ = write!(out, "\\x{byte:02X}");
-            }
-            b' '..=b'~' => out.push(char::from(byte)),
-            _ => {
-                let _ = write!(out, "\\x{byte:02X}");
-            }
+            b' '..=b'~' if !matches!(byte, b'\\' | b'\'' | b'"') => out.push(char::from(byte)),
+            _ => drop(write!(out, "\\x{byte:02X}")),
         }
     }
 }

@@ -9,6 +9,7 @@ use lib_functions::{
 };
 use state::{FetchLease, SharedStore, StateError};
 
+use crate::bad_value::shortened;
 use crate::guard::{Guard, Sum};
 use crate::row_text;
 use crate::{BadValue, Carriers, Column, Converter, FetchError};
@@ -18,7 +19,7 @@ const STAGE_ROWS: usize = 10_000;
 /// … and their bytes, whichever is reached first.
 const STAGE_BYTES: usize = 8 << 20;
 /// Longest list in a message.
-const MESSAGE_CHARS: usize = 500;
+const LIST_CHARS: usize = 500;
 /// Longest wait between two checks of a job, unless `poll_interval` is longer.
 const POLL_MAX: Duration = Duration::from_secs(30);
 
@@ -310,7 +311,7 @@ impl<'a> Fetching<'a> {
         let name = &self.fetch.lib.name;
         let mut warnings = Vec::new();
         if !self.unknown_keys.is_empty() {
-            let keys = shortened(&self.unknown_keys.join(", "));
+            let keys = shortened(&self.unknown_keys.join(", "), LIST_CHARS);
             warnings.push(format!("{name}: unknown keys in what it returned: {keys}"));
         }
         if self.rows > 0 {
@@ -327,13 +328,5 @@ impl<'a> Fetching<'a> {
             unchecked.map(|found| format!("{name}.{}() makes requests without checking resp.ok", found.function)),
         );
         warnings
-    }
-}
-
-/// A text for a message: no longer than can be read.
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(MESSAGE_CHARS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
     }
 }

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use lib_functions::{Cell, CellKind, MAX_JSON_LENGTH};
+use lib_functions::{Cell, CellKind, MAX_TEXT_BYTES};
 
 use crate::{Refusal, Written, blob, duration, moment};
 
 /// Appends the JSON of a value.
 pub(crate) fn write(cell: Cell<'_>, out: &mut String) -> Written {
-    let limit = out.len().saturating_add(MAX_JSON_LENGTH);
+    let limit = out.len().saturating_add(MAX_TEXT_BYTES);
     cell.write_json(out, limit, as_varchar)
 }
 

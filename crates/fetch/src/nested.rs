@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use lib_functions::{Cell, CellKind, MAX_JSON_LENGTH, push_json_string};
+use lib_functions::{Cell, CellKind, MAX_TEXT_BYTES, push_json_string};
 
 use crate::keys;
 use crate::scalar::no_data;
@@ -16,7 +16,7 @@ pub(crate) fn write<'v>(shape: &Shape, cell: Cell<'v>, kind: &CellKind<'v>, is_t
     if let Shape::Scalar(scalar) = shape {
         return scalar.write(cell, kind, out);
     }
-    let limit = out.len().saturating_add(MAX_JSON_LENGTH);
+    let limit = out.len().saturating_add(MAX_TEXT_BYTES);
     Writer { out, is_try, limit, text: String::new() }.value(shape, cell, kind)
 }
 

@@ -47,10 +47,7 @@ impl Headers {
         if !place.is_trusted {
             let lost =
                 |name: &HeaderName| is_credential(name.as_str()) || name == "host" || self.secret.contains_key(name);
-            let lost: Vec<HeaderName> = headers.keys().filter(|name| lost(name)).cloned().collect();
-            for name in lost {
-                headers.remove(name);
-            }
+            remove_all(&mut headers, lost);
         }
         if place.gets_secrets {
             for (name, value) in &self.secret {
@@ -100,10 +97,13 @@ fn describe_body(headers: &mut HeaderMap, place: &Place) -> Result<(), HttpError
 
 /// Removes what describes a body from the headers of a request that lost it.
 pub(crate) fn without_body(headers: &mut Headers) {
-    let about_body = |name: &HeaderName| name.as_str().starts_with("content-");
-    let names: Vec<HeaderName> = headers.own.keys().filter(|name| about_body(name)).cloned().collect();
-    for name in names {
-        headers.own.remove(name);
+    remove_all(&mut headers.own, |name| name.as_str().starts_with("content-"));
+}
+
+fn remove_all(headers: &mut HeaderMap, is_gone: impl Fn(&HeaderName) -> bool) {
+    let gone: Vec<HeaderName> = headers.keys().filter(|name| is_gone(name)).cloned().collect();
+    for name in gone {
+        headers.remove(name);
     }
 }
 

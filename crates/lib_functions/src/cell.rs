@@ -140,7 +140,6 @@ pub struct Row<'v> {
 
 impl<'v> Row<'v> {
     /// Takes a value for a row; the error says what it is instead.
-    #[allow(dead_code)]
     pub(crate) fn new(value: Value<'v>, heap: Heap<'v>) -> Result<Self, String> {
         let Some(dict) = DictRef::from_value(value) else {
             return Err(format!("must be a dict, not {}", value.get_type()));

@@ -1,6 +1,5 @@
 //! Turns the language's errors into those of the user's file.
 
-use http_client::HttpError;
 use starlark::ErrorKind;
 use types::Place;
 
@@ -30,6 +29,12 @@ pub(crate) struct Abort;
 #[derive(Debug, thiserror::Error)]
 #[error("the run was stopped")]
 pub(crate) struct Stopped;
+
+impl From<Stopped> for starlark::Error {
+    fn from(stopped: Stopped) -> Self {
+        Self::new_other(stopped)
+    }
+}
 
 /// The user's error for one of the language, in a function of the lib.
 pub(crate) fn explain(
@@ -74,20 +79,22 @@ fn place(lib: &Lib, error: &starlark::Error) -> Option<Box<Place>> {
 /// `name` is what failed, as it begins the message.
 fn failed(lib: &Lib, host: &Host, around: &Surroundings, name: &str, error: &starlark::Error) -> LibError {
     let run_stopped = host.stop().is_requested();
-    let was_stopped = is::<Stopped>(error.kind()) || is_stopped_request(error.kind()) || around.stop.is_requested();
+    let was_stopped = is::<Stopped>(error.kind()) || around.stop.is_requested();
     let place = place(lib, error);
-    let (kind, message, help) = if run_stopped && was_stopped {
-        (LibErrorKind::Stopped, format!("{name}: the run was stopped"), "run again".to_owned())
-    } else if was_stopped {
+    if run_stopped && was_stopped {
+        return LibError { place, ..LibError::stopped(name) };
+    }
+    let (message, help) = if was_stopped {
         let limit = host.options().limits.time.as_secs();
-        (LibErrorKind::Failed, format!("{name}: took longer than {limit} s"), "bound its loops and waits".to_owned())
+        (format!("took longer than {limit} s"), "bound its loops and waits".to_owned())
     } else {
         let message = error.without_diagnostic().to_string();
         let message = message.strip_prefix("fail:").unwrap_or(&message);
         let help = help(error.kind(), message, around.no_json.get().as_deref());
-        (LibErrorKind::Failed, format!("{name}: {}", told(error.kind(), message, place.as_deref())), help)
+        (told(error.kind(), message, place.as_deref()), help)
     };
-    LibError { kind, message: shortened(&host.options().redactor.redact(&message)), help, place }
+    let message = shortened(&host.redact(&format!("{name}: {message}")));
+    LibError { kind: LibErrorKind::Failed, message, help, place }
 }
 
 /// The message for people; what `fail` says stays as it is.
@@ -120,21 +127,12 @@ fn shortened(message: &str) -> String {
     }
 }
 
-fn is_stopped_request(kind: &ErrorKind) -> bool {
-    cause(kind)
-        .and_then(|cause| cause.downcast_ref::<HttpError>())
-        .is_some_and(|error| matches!(error, HttpError::Stopped))
-}
-
+/// Whether it is this error of ours.
 fn is<E: std::error::Error + Send + Sync + 'static>(kind: &ErrorKind) -> bool {
-    cause(kind).and_then(|cause| cause.downcast_ref::<E>()).is_some()
-}
-
-fn cause(kind: &ErrorKind) -> Option<&(dyn std::error::Error + 'static)> {
     match kind {
         ErrorKind::Other(error) | ErrorKind::Native(error) | ErrorKind::Value(error) | ErrorKind::Function(error) => {
-            Some(error.as_ref())
+            error.is::<E>()
         }
-        _ => None,
+        _ => false,
     }
 }

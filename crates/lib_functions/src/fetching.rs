@@ -108,7 +108,7 @@ impl Running<'_> {
         number: u64,
         mut row: impl FnMut(u64, Row<'_>) -> Result<(), E>,
     ) -> Result<Page, PageError<E>> {
-        let size = self.lib().api.fetch.as_ref().map_or(0, |fetch| fetch.page_size);
+        let size = self.lib.api.fetch.as_ref().map_or(0, |fetch| fetch.page_size);
         let mut passed: Vec<(&str, Argument<'_>)> =
             arguments.iter().map(|(name, value)| (*name, Argument::Value(value))).collect();
         passed.push(("page", Argument::Page { cursor, size }));
@@ -125,7 +125,7 @@ impl Running<'_> {
     }
 
     fn wrong(&self, function: &str, what: &str) -> CallError {
-        let lib = self.lib();
+        let lib = self.lib;
         let help = if what.ends_with("not None") {
             none_help(self.no_json.get().as_deref())
         } else {
@@ -134,7 +134,7 @@ impl Running<'_> {
         let place = lib.functions.get(function).map(|signature| Box::new(lib.program.main().place_of(signature.span)));
         CallError::Failed(LibError {
             kind: LibErrorKind::Failed,
-            message: self.redacted(&format!("{}.{function}: {what}", lib.name)),
+            message: self.host.redact(&format!("{}.{function}: {what}", lib.name)),
             help,
             place,
         })

@@ -15,7 +15,7 @@ use crate::builtins::time::Time;
 
 /// Deepest nesting of lists and dicts that is read, written or taken over. A bound, because all of it is done by
 /// recursion, here and in the language itself.
-pub const MAX_DEPTH: usize = 512;
+pub(crate) const MAX_DEPTH: usize = 512;
 /// Most values that are taken over at once. A list that holds another one many times, several levels deep, is small on
 /// the heap and without bound when written out.
 pub(crate) const MAX_VALUES: usize = 1 << 25;
@@ -49,7 +49,7 @@ pub enum HostValue {
 
 /// Why a value cannot be taken over, or not be given back.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum HostValueError {
+pub(crate) enum HostValueError {
     /// There is no host value for this type.
     #[error("a value of type {0} is not data")]
     NotData(String),
@@ -69,7 +69,7 @@ impl HostValue {
     ///
     /// # Errors
     /// When it holds something that is not data (a function, a module), or has no end.
-    pub fn from_value<'v>(value: Value<'v>, heap: Heap<'v>) -> Result<Self, HostValueError> {
+    pub(crate) fn from_value<'v>(value: Value<'v>, heap: Heap<'v>) -> Result<Self, HostValueError> {
         Taking { heap, values: 0 }.take(value, 0)
     }
 
@@ -77,7 +77,7 @@ impl HostValue {
     ///
     /// # Errors
     /// When a key of a dict is something that scripts cannot use as one.
-    pub fn to_value<'v>(&self, heap: Heap<'v>) -> Result<Value<'v>, HostValueError> {
+    pub(crate) fn to_value<'v>(&self, heap: Heap<'v>) -> Result<Value<'v>, HostValueError> {
         Ok(match self {
             Self::None => Value::new_none(),
             Self::Bool(value) => Value::new_bool(*value),

@@ -5,15 +5,10 @@ use std::fmt::Write as _;
 use num_bigint::BigInt;
 use starlark::values::{Heap, Value};
 
+use crate::bounds::{Excess, MAX_DIGITS, MAX_TEXT_BYTES, check_bits};
 use crate::cell::{Cell, CellKind};
 use crate::host_value::MAX_DEPTH;
 use crate::refusal::Refusal;
-
-/// Longest text that is written, in bytes: as long as the longest response that is read. A list that holds another one
-/// many times, several levels deep, is small on the heap and without bound when written out.
-pub const MAX_JSON_LENGTH: usize = 1 << 28;
-/// Most bits of an integer that is written out, some 100,000 digits: it takes time by the square of their number.
-const MAX_BITS: u64 = 332_192;
 
 /// The order of the keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +27,8 @@ pub type WriteOther = fn(&CellKind<'_>, &mut String) -> Result<(), Refusal>;
 /// # Errors
 /// When there are more of them than can be written in sensible time.
 pub fn digits(value: &BigInt) -> Result<String, Refusal> {
-    if value.bits() > MAX_BITS { Err(Refusal::new("it has more than 100000 digits")) } else { Ok(value.to_string()) }
+    check_bits(value.bits()).map_err(|_| Refusal::new(format!("it has more than {MAX_DIGITS} digits")))?;
+    Ok(value.to_string())
 }
 
 /// The compact JSON text of a value: None, bools, ints, finite floats, strings, lists, tuples, sets, ranges and dicts
@@ -42,7 +38,7 @@ pub fn digits(value: &BigInt) -> Result<String, Refusal> {
 /// When it holds anything else, or has no end.
 pub(crate) fn to_text<'v>(value: Value<'v>, heap: Heap<'v>, style: Style) -> Result<String, Refusal> {
     let mut out = String::new();
-    Writer { out: &mut out, style, limit: MAX_JSON_LENGTH, other: None }.value(Cell::new(value, heap), 0)?;
+    Writer { out: &mut out, style, limit: MAX_TEXT_BYTES, other: None }.value(Cell::new(value, heap), 0)?;
     Ok(out)
 }
 
@@ -57,9 +53,7 @@ pub(crate) struct Writer<'o> {
 impl Writer<'_> {
     pub(crate) fn value(&mut self, cell: Cell<'_>, depth: usize) -> Result<(), Refusal> {
         if depth > MAX_DEPTH {
-            return Err(Refusal::new(format!(
-                "the value is nested more than {MAX_DEPTH} levels deep, or contains itself"
-            )));
+            return Err(Refusal::new(Excess::Deep.to_string()));
         }
         if self.out.len() > self.limit {
             return Err(Refusal::new("the text is too long"));

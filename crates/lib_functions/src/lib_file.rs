@@ -29,7 +29,6 @@ pub struct Lib {
     /// Remarks about keys of `API` that nobody knows.
     pub remarks: Vec<Remark>,
     /// The file and all that it loads.
-    #[allow(dead_code)]
     pub(crate) program: Program,
 }
 

@@ -1,5 +1,6 @@
 //! From a text to a syntax tree, in the dialect of lib files (chapter 03 §3.2).
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use starlark::syntax::{AstModule, Dialect, DialectTypes};
@@ -45,6 +46,11 @@ pub(crate) fn parse(source: &Source) -> Result<AstModule, LibError> {
         let help = instead(&message).unwrap_or(HELP);
         LibError::file(format!("{name}: {message}"), help, span.map(|span| source.word_of(span)))
     })
+}
+
+/// The bytes of a span in the text that was parsed.
+pub(crate) fn bytes(span: Span) -> Range<usize> {
+    span.begin().get() as usize..span.end().get() as usize
 }
 
 /// Parses what is executed of a file that was read.
@@ -95,17 +101,17 @@ fn instead(message: &str) -> Option<&'static str> {
 impl Source {
     /// The place of a span of the syntax tree.
     pub(crate) fn place_of(&self, span: Span) -> Place {
-        self.place(span.begin().get() as usize, span.end().get() as usize)
+        self.place(bytes(span))
     }
 
     /// The place of a span of the tree that is executed.
     pub(crate) fn executed_place_of(&self, span: Span) -> Place {
-        self.executed_place(span.begin().get() as usize, span.end().get() as usize)
+        self.executed_place(bytes(span))
     }
 
     /// The bracket that is not closed, if the parser found nothing wrong before the end of the file.
     fn unclosed_before(&self, span: Span) -> Option<usize> {
-        self.unclosed.filter(|_| span.begin().get() as usize >= self.adapted.trim_end().len())
+        self.unclosed.filter(|_| bytes(span).start >= self.adapted.trim_end().len())
     }
 
     /// The place of what the parser found fault with: of the first word, if it goes over lines; of the blanks alone, if

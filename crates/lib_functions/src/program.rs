@@ -35,7 +35,6 @@ pub(crate) struct Program {
 pub(crate) struct Module {
     pub source: Source,
     /// What it loads: the text of the `load`, and which file that is.
-    #[allow(dead_code)]
     pub loads: BTreeMap<String, PathBuf>,
     /// The names that others may load, with the functions among them.
     exports: BTreeMap<String, Option<Signature>>,
@@ -60,10 +59,7 @@ impl Program {
     pub(crate) fn main(&self) -> &Source {
         &self.modules.last().expect("a program has the module that it was read from").source
     }
-}
 
-#[allow(dead_code)]
-impl Program {
     /// All modules in the order in which they are executed.
     pub(crate) fn modules(&self) -> &[Module] {
         &self.modules

@@ -14,7 +14,7 @@ use crate::bounds::{Excess, weigh};
 use crate::builtins::globals;
 use crate::explain::{CallError, explain, explain_top_level};
 use crate::host::Host;
-use crate::host_value::HostValue;
+use crate::host_value::{HostValue, HostValueError};
 use crate::parse::parse_executed;
 use crate::surroundings::{NoJson, Surroundings};
 use crate::{Lib, LibError, LibErrorKind, Transport};
@@ -33,8 +33,8 @@ pub enum Direction {
 
 /// A lib whose top level was executed.
 pub struct Running<'a> {
-    lib: &'a Lib,
-    host: &'a Host,
+    pub(crate) lib: &'a Lib,
+    pub(crate) host: &'a Host,
     module: FrozenModule,
     transport: Transport,
     authorization: Authorization,
@@ -43,8 +43,7 @@ pub struct Running<'a> {
 }
 
 /// An argument of a call.
-pub enum Argument<'a> {
-    /// Data.
+pub(crate) enum Argument<'a> {
     Value(&'a HostValue),
     /// The page that is asked for.
     Page {
@@ -95,7 +94,7 @@ fn too_large(lib: &Lib) -> LibError {
 fn broken(lib: &Lib, host: &Host, cause: &str) -> LibError {
     LibError {
         kind: LibErrorKind::Failed,
-        message: host.options().redactor.redact(&format!("{}: internal error: {cause}", lib.name)),
+        message: host.redact(&format!("{}: internal error: {cause}", lib.name)),
         help: "this is a fault of ondatrasql: report it with the lib file".into(),
         place: None,
     }
@@ -139,38 +138,28 @@ impl<'a> Running<'a> {
         arguments: &[(&str, Argument<'_>)],
         take: impl for<'v> FnOnce(Value<'v>, Heap<'v>) -> T,
     ) -> Result<T, CallError> {
-        let Self { lib, host, transport, authorization, limiter, no_json, .. } = self;
+        let Self { lib, host, module: own, transport, authorization, limiter, no_json } = self;
         let surroundings = Surroundings::new(lib, host, transport, authorization, limiter.as_ref(), no_json);
-        let accepted = self.lib.functions.get(function);
+        let accepted = lib.functions.get(function);
         let passed = arguments.iter().filter(|(name, _)| accepted.is_none_or(|signature| signature.accepts(name)));
         let called = Module::with_temp_heap(|module| {
             let heap = module.heap();
-            let owned = self.module.get(function).map_err(starlark::Error::new_other)?;
+            let owned = own.get(function).map_err(starlark::Error::new_other)?;
             let callee = heap.access_owned_frozen_value(&owned);
             let named: Vec<(&str, Value<'_>)> = passed
                 .map(|(name, argument)| Ok((*name, argument.value(heap).map_err(starlark::Error::new_other)?)))
                 .collect::<Result<_, starlark::Error>>()?;
-            let mut eval = evaluator(&module, &surroundings, self.host)?;
+            let mut eval = evaluator(&module, &surroundings, host)?;
             let value = eval.eval_function(callee, &[], &named)?;
             drop(eval);
             Ok(take(value, heap))
         });
-        called.map_err(|error| explain(self.lib, self.host, &surroundings, function, &error))
-    }
-
-    /// A text without secrets.
-    pub(crate) fn redacted(&self, text: &str) -> String {
-        self.host.options().redactor.redact(text)
-    }
-
-    /// The lib.
-    pub fn lib(&self) -> &'a Lib {
-        self.lib
+        called.map_err(|error| explain(lib, host, &surroundings, function, &error))
     }
 }
 
 impl Argument<'_> {
-    fn value<'v>(&self, heap: Heap<'v>) -> Result<Value<'v>, crate::HostValueError> {
+    fn value<'v>(&self, heap: Heap<'v>) -> Result<Value<'v>, HostValueError> {
         match self {
             Self::Value(value) => value.to_value(heap),
             Self::Page { cursor, size } => {

@@ -9,7 +9,7 @@ use types::Place;
 use crate::adapt::{Adapted, adapt};
 use crate::bounds::Rewritten;
 
-/// The name that an endless loop runs over; `builtins/forever.rs` defines it.
+/// The name that an endless loop runs over; `builtins/mod.rs` defines it.
 pub(crate) const FOREVER: &str = "__forever__";
 
 /// A lib file.
@@ -61,9 +61,9 @@ impl Pieces {
     }
 
     /// The bytes that a range of the adapted text stands for.
-    fn originals(&self, begin: usize, end: usize) -> Range<usize> {
-        let start = self.original(begin).start;
-        let stop = if end > begin { self.original(end - 1).end } else { start };
+    fn originals(&self, adapted: Range<usize>) -> Range<usize> {
+        let start = self.original(adapted.start).start;
+        let stop = if adapted.is_empty() { start } else { self.original(adapted.end - 1).end };
         start..stop.max(start)
     }
 
@@ -97,20 +97,16 @@ impl Source {
     }
 
     /// The place in the author's text of bytes of the adapted one.
-    pub(crate) fn place(&self, begin: usize, end: usize) -> Place {
-        Place::new(&self.path, Arc::clone(&self.text), self.pieces.originals(begin, end))
+    pub(crate) fn place(&self, adapted: Range<usize>) -> Place {
+        Place::new(&self.path, Arc::clone(&self.text), self.pieces.originals(adapted))
     }
 
     /// The place in the author's text of bytes of the one that is executed.
-    pub(crate) fn executed_place(&self, begin: usize, end: usize) -> Place {
-        let adapted = self.executed.as_ref().map_or(begin..end, |executed| executed.pieces.originals(begin, end));
-        self.place(adapted.start, adapted.end)
-    }
-
-    /// The line, from 1, of a byte of the adapted text.
-    #[allow(dead_code)]
-    pub(crate) fn line(&self, at: usize) -> usize {
-        self.place(at, at).line()
+    pub(crate) fn executed_place(&self, executed: Range<usize>) -> Place {
+        self.place(match &self.executed {
+            Some(text) => text.pieces.originals(executed),
+            None => executed,
+        })
     }
 }
 
@@ -126,12 +122,12 @@ mod tests {
         let source = Source::new(Path::new("lib/x.star"), text.into());
         for word in ["limit", "wrong", "def"] {
             let at = source.adapted.find(word).unwrap();
-            assert_eq!(&text[source.place(at, at + word.len()).span()], word);
+            assert_eq!(&text[source.place(at..at + word.len()).span()], word);
         }
         let at = source.adapted.find("__forever__").unwrap();
-        let place = source.place(at, at + 3);
+        let place = source.place(at..at + 3);
         assert_eq!((place.line(), &text[place.span()]), (2, "while"));
         let end = source.adapted.len();
-        assert_eq!(source.place(end, end).span(), text.len()..text.len());
+        assert_eq!(source.place(end..end).span(), text.len()..text.len());
     }
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use starlark::syntax::AstModule;
-use starlark_syntax::codemap::Span;
 use starlark_syntax::syntax::ast::{AssignTarget, AstAssignTarget, AstExpr, AstStmt, Expr, Stmt};
 
 use crate::source::Source;
+use crate::top_level::{function_of, statements};
 
 const FAMILY: [&str; 4] = ["fetch", "submit", "check", "fetch_result"];
 const MARKER: &str = "ondatracheck:allow-unchecked-status";
@@ -28,38 +28,21 @@ pub(crate) fn unchecked_status(module: &AstModule, source: &Source) -> Vec<Unche
     let mut found = Vec::new();
     let mut globals = Aliases::default();
     globals.collect(module.statement());
-    each(module.statement(), &mut |statement| {
-        let Some((name, span)) = function_of(statement).filter(|(name, _)| FAMILY.contains(name)) else { return };
+    for statement in statements(module.statement()) {
+        let Some(function) = function_of(statement) else { continue };
+        if !FAMILY.contains(&function.name.as_str()) {
+            continue;
+        }
         let mut seen = Seen { aliases: globals.clone(), ..Seen::default() };
         if let Stmt::Def(def) = &statement.node {
             seen.aliases.collect(&def.body);
         }
         statement.visit_expr(|expr| seen.expression(expr));
         if seen.requests && !seen.looks {
-            found.push(UncheckedStatus { function: name.to_owned(), place: source.place_of(span) });
+            found.push(UncheckedStatus { place: source.place_of(function.span), function: function.name });
         }
-    });
+    }
     found
-}
-
-/// Looks at each statement of a block.
-fn each<'a>(block: &'a AstStmt, look: &mut impl FnMut(&'a AstStmt)) {
-    match &block.node {
-        Stmt::Statements(all) => all.iter().for_each(|statement| each(statement, look)),
-        _ => look(block),
-    }
-}
-
-/// The function that a statement defines.
-fn function_of(statement: &AstStmt) -> Option<(&str, Span)> {
-    match &statement.node {
-        Stmt::Def(def) => Some((&def.name.node.ident, def.name.span)),
-        Stmt::Assign(assign) => match (&assign.lhs.node, &assign.rhs.node) {
-            (AssignTarget::Identifier(name), Expr::Lambda(_)) => Some((&name.node.ident, name.span)),
-            _ => None,
-        },
-        _ => None,
-    }
 }
 
 /// Whether a comment allows it. One that gives no reason does not.

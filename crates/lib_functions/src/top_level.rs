@@ -48,7 +48,7 @@ impl TopLevel {
 }
 
 /// The statements of a block, one by one.
-fn statements(block: &AstStmt) -> Vec<&AstStmt> {
+pub(crate) fn statements(block: &AstStmt) -> Vec<&AstStmt> {
     match &block.node {
         Stmt::Statements(all) => all.iter().flat_map(statements).collect(),
         _ => vec![block],
@@ -74,7 +74,7 @@ fn api_of(statement: &AstStmt, span: Span) -> Result<Literal, Problem> {
 }
 
 /// The function that a statement defines, by `def` or as a lambda with a name.
-fn function_of(statement: &AstStmt) -> Option<Signature> {
+pub(crate) fn function_of(statement: &AstStmt) -> Option<Signature> {
     match &statement.node {
         Stmt::Def(def) => Some(Signature::new(&def.name.node.ident, def.name.span, &def.params)),
         Stmt::Assign(assign) => match (&assign.lhs.node, &assign.rhs.node) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use engine::{EngineOptions, LakeFacts};
-use fetch::Staged;
+use fetch::{Fetched, Staged};
 use jiff::Timestamp;
 use materialize::MaterializeError;
 use model::Model;
@@ -16,7 +16,7 @@ use state::{SqlStore, StateError};
 use types::{Decision, Kind, Reason, RunType, Target};
 
 use crate::execute::{Executed, FetchedRows, RunContext, execute};
-use crate::fetching::{FetchOutcome, FetchPlans, Fetches, JobsContext, Loading, check_models, read_registry, run_jobs};
+use crate::fetching::{FetchPlans, Fetches, JobsContext, Loading, check_models, read_registry, run_jobs};
 use crate::functions::KnownFunctions;
 use crate::git::git_info;
 use crate::planning::{Planned, PlannedModel, decide_run, last_commit, plan_models, sort};
@@ -162,11 +162,11 @@ impl FetchTurns<'_> {
             return execute(context, planned, task, facts, None).map(Some);
         };
         let staged = match fetches.take(&key)? {
-            FetchOutcome::Aborted { warnings } => {
+            Fetched::Aborted { warnings } => {
                 outcome.warnings = [planned.warnings.clone(), warnings].concat();
                 return Ok(None);
             }
-            FetchOutcome::Rows(staged) => staged,
+            Fetched::Rows(staged) => staged,
         };
         let keeps = keeps_all(planned, &staged, facts.tables.contains_key(&key));
         if keeps && !may_change_columns(task) {

@@ -65,9 +65,9 @@ impl Session {
         self.spill.path()
     }
 
-    /// Gives memory back, but for `kept`, a size as the engine reads it.
-    pub(crate) fn trim_memory(&self, kept: &str) {
-        self.memory_limit.trim(&self.connection, kept);
+    /// Gives back memory that is not in use.
+    pub(crate) fn trim_memory(&self) {
+        self.memory_limit.trim(&self.connection);
     }
 }
 

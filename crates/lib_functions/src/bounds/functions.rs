@@ -4,50 +4,23 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use starlark::collections::SmallMap;
-use starlark::environment::{FrozenModule, Globals, GlobalsBuilder, LibraryExtension, Module};
+use starlark::environment::{GlobalsBuilder, LibraryExtension};
 use starlark::eval::Evaluator;
-use starlark::syntax::{AstModule, Dialect};
 use starlark::values::tuple::UnpackTuple;
 use starlark::values::{OwnedFrozenValue, Value};
 
 use super::MAX_DIGITS;
-use super::methods::METHODS;
+use super::methods::number;
 use super::operators::{bounded, fits, iterated};
 use super::weight::Excess;
-use crate::builtins::failure;
-
-/// The language's own functions that are replaced here.
-const NAMES: [&str; 14] = [
-    "any",
-    "all",
-    "dict",
-    "enumerate",
-    "getattr",
-    "int",
-    "list",
-    "max",
-    "min",
-    "reversed",
-    "set",
-    "sorted",
-    "tuple",
-    "zip",
-];
+use crate::builtins::{failure, frozen};
 
 static ORIGINALS: LazyLock<BTreeMap<&'static str, OwnedFrozenValue>> = LazyLock::new(|| {
-    let module = originals().expect("the language has its own functions");
-    NAMES.into_iter().filter_map(|name| Some((name, module.get(&format!("of_{name}")).ok()?))).collect()
+    let text = NAMES.iter().map(|name| format!("of_{name} = {name}\n")).collect();
+    let globals = GlobalsBuilder::extended_by(&[LibraryExtension::SetType]).build();
+    let module = frozen(text, &globals).expect("the language has its own functions");
+    NAMES.iter().filter_map(|name| Some((*name, module.get(&format!("of_{name}")).ok()?))).collect()
 });
-
-fn originals() -> starlark::Result<FrozenModule> {
-    let text = NAMES.map(|name| format!("of_{name} = {name}\n")).concat();
-    let globals: Globals = GlobalsBuilder::extended_by(&[LibraryExtension::SetType]).build();
-    let module = AstModule::parse("functions", text, &Dialect::Standard)?;
-    Module::with_temp_heap(|environment| {
-        Evaluator::new(&environment).eval_module(module, &globals)?;
-        environment.freeze().map_err(starlark::Error::from)
-    })
-}
 
 /// Replaces the functions.
 pub(super) fn register(builder: &mut GlobalsBuilder) {
@@ -80,6 +53,9 @@ fn shown(builder: &mut GlobalsBuilder) {
 
 macro_rules! functions {
     ($($name:ident),*) => {
+        /// The language's own functions that are replaced here.
+        const NAMES: &[&str] = &[$(stringify!($name)),*];
+
         #[starlark::starlark_module]
         fn functions(builder: &mut GlobalsBuilder) {
             $(fn $name<'v>(
@@ -114,7 +90,7 @@ fn call<'v>(
 fn check<'v>(name: &str, value: Value<'v>, eval: &Evaluator<'v, '_, '_>) -> starlark::Result<()> {
     match name {
         "int" if value.unpack_str().is_some_and(|text| text.len() > MAX_DIGITS) => Err(Excess::Digits.into()),
-        "getattr" if value.unpack_str().is_some_and(|text| METHODS.contains(&text)) => {
+        "getattr" if value.unpack_str().is_some_and(|text| number(text).is_some()) => {
             Err(failure(name, format_args!("call {} directly, as a method", value.to_str())))
         }
         "dict" | "set" | "sorted" | "max" | "min" => {

@@ -10,13 +10,13 @@ use super::operators::{bounded, fits, iterated, length, listed};
 use super::weight::room;
 use crate::host_value::elements;
 
-/// Calls a method by its number in [`METHODS`].
+/// Calls a method by its [number]: a name in quotes could not stand in every f-string.
 pub(super) const METHOD: &str = "__method__";
 /// What a method is taken of that is not called at once.
 pub(super) const RECEIVER: &str = "__receiver__";
 
-/// Methods that are called through us. Those of [`KEYED`] only where their argument is not looked at in its place.
-pub(super) const METHODS: [&str; 43] = [
+/// Methods that are called through us.
+const CALLED: [&str; 22] = [
     "join",
     "replace",
     "format",
@@ -39,30 +39,10 @@ pub(super) const METHODS: [&str; 43] = [
     "difference_update",
     "intersection_update",
     "symmetric_difference_update",
-    "get",
-    "pop",
-    "setdefault",
-    "add",
-    "discard",
-    "remove",
-    "index",
-    "startswith",
-    "endswith",
-    "count",
-    "find",
-    "rfind",
-    "rindex",
-    "strip",
-    "lstrip",
-    "rstrip",
-    "removeprefix",
-    "removesuffix",
-    "partition",
-    "rpartition",
-    "insert",
 ];
 
-/// Methods that hash their first argument, compare it, or show it in an error.
+/// Methods that hash their first argument, compare it, or show it in an error. They are called through us only where
+/// that argument is not looked at in its place.
 pub(super) const KEYED: [&str; 21] = [
     "get",
     "pop",
@@ -87,13 +67,18 @@ pub(super) const KEYED: [&str; 21] = [
     "insert",
 ];
 
-/// Adds the function.
-pub(super) fn register(builder: &mut GlobalsBuilder) {
-    functions(builder);
+fn names() -> impl Iterator<Item = &'static str> {
+    CALLED.iter().chain(&KEYED).copied()
 }
 
+/// The number of a method, if it is called through us.
+pub(super) fn number(method: &str) -> Option<usize> {
+    names().position(|name| name == method)
+}
+
+/// Adds the function.
 #[starlark::starlark_module]
-fn functions(builder: &mut GlobalsBuilder) {
+pub(super) fn register(builder: &mut GlobalsBuilder) {
     fn __method__<'v>(
         #[starlark(require = pos)] number: i32,
         #[starlark(require = pos)] receiver: Value<'v>,
@@ -101,7 +86,7 @@ fn functions(builder: &mut GlobalsBuilder) {
         #[starlark(kwargs)] kwargs: SmallMap<String, Value<'v>>,
         eval: &mut Evaluator<'v, '_, '_>,
     ) -> starlark::Result<Value<'v>> {
-        let name = usize::try_from(number).ok().and_then(|number| METHODS.get(number)).copied().unwrap_or_default();
+        let name = usize::try_from(number).ok().and_then(|number| names().nth(number)).unwrap_or_default();
         let method = receiver.get_attr_error(name, eval.heap())?;
         check(name, receiver, &args.items, &kwargs, eval)?;
         let named: Vec<(&str, Value<'v>)> = kwargs.iter().map(|(name, value)| (name.as_str(), *value)).collect();

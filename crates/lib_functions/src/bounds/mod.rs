@@ -14,12 +14,14 @@ use starlark::environment::GlobalsBuilder;
 
 pub(crate) use edits::Rewritten;
 pub(crate) use rewrite::rewrite;
-pub(crate) use weight::{Excess, weigh};
+pub(crate) use weight::{Excess, check_bits, weigh};
 
 use crate::source::FOREVER;
 
 /// Most digits of an integer. Arithmetic, reading and writing take time by the square of their number.
 pub(crate) const MAX_DIGITS: usize = 100_000;
+/// Longest text of a value, as long as the longest response that is read.
+pub const MAX_TEXT_BYTES: usize = 1 << 28;
 
 /// The names that rewritten texts use. An author's file cannot.
 pub(crate) const RESERVED: [&str; 11] = [

@@ -8,7 +8,7 @@ use starlark::values::list::ListRef;
 use starlark::values::tuple::TupleRef;
 use starlark::values::{Heap, Value, ValueLike};
 
-use super::weight::{bits_of, digits_are_bounded, is_scalar, room, weigh};
+use super::weight::{bits_of, check_bits, is_scalar, room, weigh};
 
 /// In place of `*`.
 pub(super) const MUL: &str = "__mul__";
@@ -29,12 +29,8 @@ pub(super) const SPREAD: &str = "__spread__";
 const PART_BYTES: usize = 32;
 
 /// Adds the functions.
-pub(super) fn register(builder: &mut GlobalsBuilder) {
-    functions(builder);
-}
-
 #[starlark::starlark_module]
-fn functions(builder: &mut GlobalsBuilder) {
+pub(super) fn register(builder: &mut GlobalsBuilder) {
     fn __mul__<'v>(
         #[starlark(require = pos)] a: Value<'v>,
         #[starlark(require = pos)] b: Value<'v>,
@@ -99,7 +95,7 @@ fn product(a: Value<'_>, b: Value<'_>, eval: &Evaluator<'_, '_, '_>) -> starlark
         return Ok(());
     }
     match (bits_of(a), bits_of(b)) {
-        (Some(a), Some(b)) => Ok(digits_are_bounded(a + b)?),
+        (Some(a), Some(b)) => Ok(check_bits(a + b)?),
         (Some(_), None) => room(eval, size(b).saturating_mul(times(a))),
         (None, Some(_)) => room(eval, size(a).saturating_mul(times(b))),
         (None, None) => Ok(()),
@@ -141,7 +137,7 @@ pub(super) fn fits<'v>(places: usize, value: Value<'v>, eval: &Evaluator<'v, '_,
 /// Bounds `a << b`.
 fn shifted(a: Value<'_>, b: Value<'_>) -> starlark::Result<()> {
     match (bits_of(a), b.unpack_i32().and_then(|by| u64::try_from(by).ok())) {
-        (Some(bits), Some(by)) if bits > 0 => Ok(digits_are_bounded(bits + by)?),
+        (Some(bits), Some(by)) if bits > 0 => Ok(check_bits(bits + by)?),
         _ => Ok(()),
     }
 }
@@ -156,7 +152,7 @@ pub(super) fn bounded<'v>(value: Value<'v>, heap: Heap<'v>) -> starlark::Result<
 
 /// Bounds what is made of all that a value gives.
 pub(super) fn iterated(value: Value<'_>, eval: &Evaluator<'_, '_, '_>) -> starlark::Result<()> {
-    room(eval, length(value).saturating_mul(PART_BYTES))
+    listed(length(value), eval)
 }
 
 /// Bounds a list of so many texts.

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use starlark_syntax::codemap::Span;
 
+use crate::parse::bytes;
 use crate::scanner::{Scanner, Token, TokenKind};
 
 /// The words and signs of a text, without blanks and comments.
@@ -76,8 +77,4 @@ impl<'a> Regions<'a> {
         let stop = (end + open).checked_sub(1).filter(|_| open > 0).and_then(|at| self.tokens.get(at));
         start.unwrap_or(range.start)..stop.map_or(range.end, |token| token.end)
     }
-}
-
-fn bytes(span: Span) -> Range<usize> {
-    span.begin().get() as usize..span.end().get() as usize
 }

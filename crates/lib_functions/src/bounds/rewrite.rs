@@ -25,7 +25,7 @@ use starlark_syntax::syntax::ast::{
 use starlark_syntax::syntax::uniplate::Visit;
 
 use super::edits::{Edits, Rewritten};
-use super::methods::{KEYED, METHOD, METHODS, RECEIVER};
+use super::methods::{KEYED, METHOD, RECEIVER, number};
 use super::operators::{ADDEND, BOUNDED, MOD, MUL, SHL, SHOWN, SPREAD};
 use super::regions::Regions;
 use crate::literal::Problem;
@@ -185,7 +185,7 @@ impl<'a> Rewriter<'a> {
 
     /// A method that is called with these arguments, or is taken to be called later.
     fn attribute(&mut self, receiver: &AstExpr, name: &AstString, args: Option<&[AstArgument]>) {
-        let Some(number) = METHODS.iter().position(|method| *method == name.node) else { return };
+        let Some(number) = number(&name.node) else { return };
         if !self.taken.insert(name.span.begin().get()) {
             return;
         }
@@ -203,12 +203,12 @@ impl<'a> Rewriter<'a> {
                 self.key(key);
             }
             (Some(_), Some(after)) => {
-                self.edits.wrap(receiver.start..receiver.end, format!("{METHOD}({number}, "), "");
+                self.edits.wrap(receiver, format!("{METHOD}({number}, "), "");
                 self.edits.replace(dot.start..after, ", ");
             }
             _ => {
                 let method = format!("(lambda {RECEIVER}: lambda *a, **k: {METHOD}({number}, {RECEIVER}, *a, **k))(");
-                self.edits.wrap(receiver.start..receiver.end, method, "");
+                self.edits.wrap(receiver, method, "");
                 self.edits.replace(dot, ")");
             }
         }

@@ -10,7 +10,7 @@ use starlark::values::structs::StructRef;
 use starlark::values::tuple::TupleRef;
 use starlark::values::{Heap, UnpackValue, Value};
 
-use super::MAX_DIGITS;
+use super::{MAX_DIGITS, MAX_TEXT_BYTES};
 use crate::host_value::{MAX_DEPTH, MAX_VALUES};
 use crate::surroundings::Surroundings;
 
@@ -18,8 +18,6 @@ use crate::surroundings::Surroundings;
 const MAX_BITS: u64 = 332_192;
 /// Bytes that a value may take as text, beside those of texts in it.
 const SCALAR_BYTES: usize = 24;
-/// Longest text of a value, as long as the longest response that is read.
-const MAX_BYTES: usize = 1 << 28;
 
 /// Why an operation is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -31,7 +29,7 @@ pub(crate) enum Excess {
     #[error("the value has more than {MAX_VALUES} parts")]
     Parts,
     /// Too long as text.
-    #[error("the value is longer than {MAX_BYTES} bytes as text")]
+    #[error("the value is longer than {MAX_TEXT_BYTES} bytes as text")]
     Long,
     /// More than the script's heap may hold.
     #[error("a text or a list is larger than the memory limit allows")]
@@ -90,7 +88,7 @@ pub(crate) fn weigh<'v>(value: Value<'v>, heap: Heap<'v>) -> Result<Weight, Exce
         if weight.parts > MAX_VALUES {
             return Err(Excess::Parts);
         }
-        if weight.bytes > MAX_BYTES {
+        if weight.bytes > MAX_TEXT_BYTES {
             return Err(Excess::Long);
         }
         if let Some(parts) = parts(part, heap) {
@@ -110,11 +108,11 @@ fn bytes(value: Value<'_>) -> usize {
     if let Some(bytes) = StarlarkBytes::from_value(value) {
         return bytes.as_bytes().len() + 4;
     }
-    SCALAR_BYTES + bits(value).map_or(0, |bits| usize::try_from(bits / 3).unwrap_or(usize::MAX))
+    SCALAR_BYTES + big_bits(value).map_or(0, |bits| usize::try_from(bits / 3).unwrap_or(usize::MAX))
 }
 
 /// The bits of an integer that is not small.
-fn bits(value: Value<'_>) -> Option<u64> {
+fn big_bits(value: Value<'_>) -> Option<u64> {
     if value.unpack_i32().is_some() || value.get_type() != "int" {
         return None;
     }
@@ -148,7 +146,7 @@ fn parts<'v>(value: Value<'v>, heap: Heap<'v>) -> Option<Parts<'v>> {
 }
 
 /// An error unless an integer of so many bits is one that can be worked with.
-pub(crate) fn digits_are_bounded(bits: u64) -> Result<(), Excess> {
+pub(crate) fn check_bits(bits: u64) -> Result<(), Excess> {
     if bits > MAX_BITS { Err(Excess::Digits) } else { Ok(()) }
 }
 
@@ -156,12 +154,12 @@ pub(crate) fn digits_are_bounded(bits: u64) -> Result<(), Excess> {
 pub(super) fn bits_of(value: Value<'_>) -> Option<u64> {
     match value.unpack_i32() {
         Some(int) => Some(u64::from(32 - int.unsigned_abs().leading_zeros())),
-        None => bits(value),
+        None => big_bits(value),
     }
 }
 
 /// An error unless the heap may grow by so many bytes.
-pub(crate) fn room(eval: &Evaluator<'_, '_, '_>, bytes: usize) -> starlark::Result<()> {
+pub(super) fn room(eval: &Evaluator<'_, '_, '_>, bytes: usize) -> starlark::Result<()> {
     let limit = Surroundings::of(eval)?.host.options().limits.heap_bytes;
     if eval.heap().allocated_bytes().saturating_add(bytes) > limit { Err(Excess::Memory.into()) } else { Ok(()) }
 }

@@ -18,12 +18,8 @@ use crate::surroundings::Surroundings;
 const CHUNK: usize = 1 << 16;
 
 /// Adds the functions.
-pub(super) fn register(builder: &mut GlobalsBuilder) {
-    functions(builder);
-}
-
 #[starlark::starlark_module]
-fn functions(builder: &mut GlobalsBuilder) {
+pub(super) fn register(builder: &mut GlobalsBuilder) {
     /// Paths that a pattern stands for, in order.
     fn glob<'v>(p: Value<'v>, eval: &mut Evaluator<'v, '_, '_>) -> starlark::Result<Vec<String>> {
         matching("glob", Surroundings::of(eval)?, arguments::text("glob", "p", p)?)
@@ -73,7 +69,7 @@ fn md5_of(surroundings: &Surroundings, p: &str) -> starlark::Result<String> {
     let mut file = File::open(existing("md5_file", surroundings, p)?).map_err(failed)?;
     let (mut sum, mut chunk) = (Md5::new(), vec![0; CHUNK]);
     loop {
-        surroundings.stop.check().map_err(|_| starlark::Error::new_other(Stopped))?;
+        surroundings.stop.check().map_err(|_| Stopped)?;
         match file.read(&mut chunk).map_err(failed)? {
             0 => return Ok(types::hex(&sum.finalize())),
             count => sum.update(&chunk[..count]),

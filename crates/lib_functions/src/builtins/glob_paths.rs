@@ -42,7 +42,7 @@ pub(super) fn matching(function: &str, surroundings: &Surroundings, p: &str) -> 
     walk.below(start, &parts)?;
     let mut paths = Vec::with_capacity(walk.found.len());
     for path in walk.found {
-        stop(surroundings)?;
+        surroundings.stop.check().map_err(|_| Stopped)?;
         if located(function, surroundings, &path)?.is_some() {
             paths.push(path);
         }
@@ -109,7 +109,7 @@ impl Walk<'_> {
         confined(self.function, self.surroundings, if folder.is_empty() { "." } else { folder }, &real)?;
         let mut entries = Vec::new();
         for entry in fs::read_dir(&real).map_err(failed)? {
-            stop(self.surroundings)?;
+            self.surroundings.stop.check().map_err(|_| Stopped)?;
             let entry = entry.map_err(failed)?;
             let is_folder = entry.file_type().map_err(failed)?.is_dir();
             entries.push((entry.file_name(), is_folder));
@@ -131,8 +131,4 @@ impl Walk<'_> {
 fn join(folder: &str, name: &str) -> String {
     let slash = if folder.is_empty() || folder.ends_with('/') { "" } else { "/" };
     format!("{folder}{slash}{name}")
-}
-
-fn stop(surroundings: &Surroundings) -> starlark::Result<()> {
-    surroundings.stop.check().map_err(|_| starlark::Error::new_other(Stopped))
 }

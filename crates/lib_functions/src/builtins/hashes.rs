@@ -8,16 +8,13 @@ use sha2::{Digest, Sha256};
 use starlark::environment::GlobalsBuilder;
 use starlark::values::tuple::UnpackTuple;
 use starlark::values::{Heap, Value};
+use types::hex;
 
 use super::{arguments, failure};
 
 /// Adds the functions.
-pub(super) fn register(builder: &mut GlobalsBuilder) {
-    members(builder);
-}
-
 #[starlark::starlark_module]
-fn members(builder: &mut GlobalsBuilder) {
+pub(super) fn register(builder: &mut GlobalsBuilder) {
     /// MD5 as lower hex.
     fn md5<'v>(x: Value<'v>) -> starlark::Result<String> {
         Ok(hex(&Md5::digest(arguments::text_or_bytes("md5", "x", x)?)))
@@ -62,10 +59,6 @@ fn members(builder: &mut GlobalsBuilder) {
         let parts = [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]];
         Ok(parts.join("-"))
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -22,53 +22,33 @@ const USER_AGENT: &str = "User-Agent";
 
 /// Adds the module.
 pub(super) fn register(builder: &mut GlobalsBuilder) {
-    builder.namespace("http", functions);
+    builder.namespace("http", |builder| {
+        requests(builder);
+        functions(builder);
+    });
 }
 
 type Options<'v> = SmallMap<String, Value<'v>>;
 
+macro_rules! requests {
+    ($($name:ident: $method:ident),*) => {
+        #[starlark::starlark_module]
+        fn requests(builder: &mut GlobalsBuilder) {
+            $(fn $name<'v>(
+                url: Value<'v>,
+                #[starlark(kwargs)] options: Options<'v>,
+                eval: &mut Evaluator<'v, '_, '_>,
+            ) -> starlark::Result<Value<'v>> {
+                request(concat!("http.", stringify!($name)), Method::$method, url, options, eval)
+            })*
+        }
+    };
+}
+
+requests!(get: Get, post: Post, put: Put, patch: Patch, delete: Delete);
+
 #[starlark::starlark_module]
 fn functions(builder: &mut GlobalsBuilder) {
-    fn get<'v>(
-        url: Value<'v>,
-        #[starlark(kwargs)] options: Options<'v>,
-        eval: &mut Evaluator<'v, '_, '_>,
-    ) -> starlark::Result<Value<'v>> {
-        request("http.get", Method::Get, url, options, eval)
-    }
-
-    fn post<'v>(
-        url: Value<'v>,
-        #[starlark(kwargs)] options: Options<'v>,
-        eval: &mut Evaluator<'v, '_, '_>,
-    ) -> starlark::Result<Value<'v>> {
-        request("http.post", Method::Post, url, options, eval)
-    }
-
-    fn put<'v>(
-        url: Value<'v>,
-        #[starlark(kwargs)] options: Options<'v>,
-        eval: &mut Evaluator<'v, '_, '_>,
-    ) -> starlark::Result<Value<'v>> {
-        request("http.put", Method::Put, url, options, eval)
-    }
-
-    fn patch<'v>(
-        url: Value<'v>,
-        #[starlark(kwargs)] options: Options<'v>,
-        eval: &mut Evaluator<'v, '_, '_>,
-    ) -> starlark::Result<Value<'v>> {
-        request("http.patch", Method::Patch, url, options, eval)
-    }
-
-    fn delete<'v>(
-        url: Value<'v>,
-        #[starlark(kwargs)] options: Options<'v>,
-        eval: &mut Evaluator<'v, '_, '_>,
-    ) -> starlark::Result<Value<'v>> {
-        request("http.delete", Method::Delete, url, options, eval)
-    }
-
     fn upload<'v>(
         url: Value<'v>,
         file: Value<'v>,
@@ -132,23 +112,30 @@ fn send<'v>(
             request.secrets = secrets.map_err(|error| failure(function, error))?;
             request.secrets.headers.retain(|(name, _)| !is_dropped(&own_headers, name));
         }
-        Some(CallAuth::Basic(credentials)) => {
-            let value = basic(&surroundings.host, &credentials.user, &credentials.password);
-            request.secrets.headers = vec![(AUTHORIZATION.into(), value)];
-        }
-        Some(CallAuth::Digest(credentials)) => {
-            surroundings.host.options().redactor.add_secret(&credentials.password);
-            request.digest = Some(credentials);
-        }
+        Some(auth) => authorize(&mut request, auth, surroundings),
     }
     request.tls = keywords.tls(surroundings)?.map(Arc::new);
     keywords.finish()?;
     let answer =
         surroundings.host.options().client.send(&request, &surroundings.stop).map_err(|error| match error {
-            HttpError::Stopped => starlark::Error::new_other(Stopped),
+            HttpError::Stopped => Stopped.into(),
             error => failure(function, error),
         })?;
     response(function, &answer, eval.heap(), surroundings)
+}
+
+/// Authorizes a request as its call says.
+fn authorize(request: &mut Request, auth: CallAuth, surroundings: &Surroundings) {
+    match auth {
+        CallAuth::Basic(credentials) => {
+            let value = basic(&surroundings.host, &credentials.user, &credentials.password);
+            request.secrets.headers = vec![(AUTHORIZATION.into(), value)];
+        }
+        CallAuth::Digest(credentials) => {
+            surroundings.host.options().redactor.add_secret(&credentials.password);
+            request.digest = Some(credentials);
+        }
+    }
 }
 
 fn absolute(function: &str, surroundings: &Surroundings, url: &str) -> starlark::Result<String> {

@@ -40,7 +40,7 @@ mod yaml_write;
 
 use std::fmt::Display;
 
-use starlark::environment::{Globals, GlobalsBuilder, LibraryExtension, Module};
+use starlark::environment::{FrozenModule, Globals, GlobalsBuilder, LibraryExtension, Module};
 use starlark::eval::Evaluator;
 use starlark::syntax::{AstModule, Dialect};
 use starlark::values::OwnedFrozenValue;
@@ -74,12 +74,16 @@ pub(crate) fn globals() -> starlark::Result<Globals> {
 /// What a `while` loop runs over: more rounds than a call may have steps.
 fn forever() -> starlark::Result<OwnedFrozenValue> {
     let text = format!("rounds = range({})", i32::MAX);
-    let module = AstModule::parse("forever", text, &Dialect::Standard)?;
-    let frozen = Module::with_temp_heap(|environment| {
-        Evaluator::new(&environment).eval_module(module, &Globals::standard())?;
+    frozen(text, &Globals::standard())?.get("rounds").map_err(starlark::Error::new_other)
+}
+
+/// The module of a text of our own.
+pub(crate) fn frozen(text: String, globals: &Globals) -> starlark::Result<FrozenModule> {
+    let module = AstModule::parse("ondatrasql", text, &Dialect::Standard)?;
+    Module::with_temp_heap(|environment| {
+        Evaluator::new(&environment).eval_module(module, globals)?;
         environment.freeze().map_err(starlark::Error::from)
-    })?;
-    frozen.get("rounds").map_err(starlark::Error::new_other)
+    })
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -46,7 +46,7 @@ fn functions(builder: &mut GlobalsBuilder) {
         let duration = Duration::try_from_secs_f64(seconds);
         let duration = duration.map_err(|_| failure("sleep", "`s` must be 0 or more seconds"))?;
         let stop = &Surroundings::of(eval)?.stop;
-        stop.sleep(duration).map_err(|_| starlark::Error::new_other(Stopped))?;
+        stop.sleep(duration).map_err(|_| Stopped)?;
         Ok(NoneType)
     }
 

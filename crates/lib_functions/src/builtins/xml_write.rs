@@ -7,12 +7,11 @@ use starlark::values::{Heap, UnpackValue, Value};
 use super::json::{Style, to_text};
 use super::xml::{ATTRIBUTE_MARK, TEXT_KEY};
 use super::xml_names::{forbidden, is_name};
+use crate::bounds::{Excess, MAX_TEXT_BYTES};
 use crate::host_value::{MAX_DEPTH, elements};
 
 /// The element around several roots.
 const WRAPPER: &str = "doc";
-/// Longest text that is written, in bytes: as long as the longest response that is read.
-const MAX_LENGTH: usize = 1 << 28;
 
 /// The document of a dict with one root element, or of several in an element `doc`.
 pub(super) fn written<'v>(document: Value<'v>, heap: Heap<'v>) -> Result<String, String> {
@@ -45,10 +44,10 @@ struct Writer<'v> {
 impl<'v> Writer<'v> {
     fn element(&mut self, name: &str, value: Value<'v>, depth: usize) -> Result<(), String> {
         if depth > MAX_DEPTH {
-            return Err(format!("the value is nested more than {MAX_DEPTH} levels deep, or contains itself"));
+            return Err(Excess::Deep.to_string());
         }
-        if self.out.len() > MAX_LENGTH {
-            return Err(format!("the text is longer than {MAX_LENGTH} bytes"));
+        if self.out.len() > MAX_TEXT_BYTES {
+            return Err(format!("the text is longer than {MAX_TEXT_BYTES} bytes"));
         }
         if !is_name(name) {
             return Err(format!("{name:?} cannot be the name of an element"));

@@ -5,10 +5,9 @@ use starlark::values::dict::DictRef;
 use starlark::values::float::StarlarkFloat;
 use starlark::values::{Heap, UnpackValue, Value, ValueLike};
 
+use crate::bounds::{Excess, MAX_TEXT_BYTES};
 use crate::host_value::{MAX_DEPTH, elements};
 
-/// Longest text that is written, in bytes: as long as the longest response that is read.
-const MAX_LENGTH: usize = 1 << 28;
 /// Keys longer than this are written with a question mark in front; readers allow 1024 characters without.
 const LONG_KEY: usize = 1000;
 /// Words that YAML 1.1 or 1.2 takes for something else than a string, in lower case.
@@ -31,10 +30,10 @@ impl<'v> Writer<'v> {
     /// `indent` spaces.
     fn node(&mut self, value: Value<'v>, indent: usize, depth: usize) -> Result<(), String> {
         if depth > MAX_DEPTH {
-            return Err(format!("the value is nested more than {MAX_DEPTH} levels deep, or contains itself"));
+            return Err(Excess::Deep.to_string());
         }
-        if self.out.len() > MAX_LENGTH {
-            return Err(format!("the text is longer than {MAX_LENGTH} bytes"));
+        if self.out.len() > MAX_TEXT_BYTES {
+            return Err(format!("the text is longer than {MAX_TEXT_BYTES} bytes"));
         }
         if let Some(dict) = DictRef::from_value(value).filter(|dict| !dict.is_empty()) {
             for (at, (key, value)) in dict.iter().enumerate() {

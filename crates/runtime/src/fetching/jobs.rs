@@ -22,14 +22,6 @@ use crate::planning::PlannedModel;
 use crate::task::Task;
 use crate::{Cancellation, RunError, Session};
 
-/// What a model's fetch came to.
-pub(crate) enum FetchOutcome {
-    /// Rows to commit.
-    Rows(Staged),
-    /// Nothing is to be written.
-    Aborted { warnings: Vec<String> },
-}
-
 /// What jobs are made with.
 pub(crate) struct JobsContext<'a> {
     pub session: &'a Session,
@@ -49,8 +41,8 @@ pub(crate) struct Fetches {
     pub store: SharedStore,
     /// Renews what the fetches hold until the run is over.
     _heartbeat: Heartbeat,
-    results: BTreeMap<String, Result<FetchOutcome, RunError>>,
-    waiting: BTreeMap<String, Receiver<Result<FetchOutcome, RunError>>>,
+    /// What each comes to, by lower-case target.
+    answers: BTreeMap<String, Receiver<Result<Fetched, RunError>>>,
 }
 
 /// A fetch that is to be done.
@@ -61,7 +53,7 @@ struct Job<'a> {
     target: String,
     fingerprint: String,
     warnings: Vec<String>,
-    answer: Sender<Result<FetchOutcome, RunError>>,
+    answer: Sender<Result<Fetched, RunError>>,
 }
 
 /// Starts the fetches of `models` on up to `jobs` threads of `scope`.
@@ -76,26 +68,21 @@ pub(crate) fn run_jobs<'scope, 'env>(
         .map_err(|error| state::StateError::Write { message: format!("start a thread: {error}") })?;
     let store = SharedStore::new(Box::new(store));
     let acks = acknowledged(&context.session.connection, &context.session.lake)?;
-    let mut fetches = Fetches { store, _heartbeat: heartbeat, results: BTreeMap::new(), waiting: BTreeMap::new() };
+    let mut fetches = Fetches { store, _heartbeat: heartbeat, answers: BTreeMap::new() };
     // The first jobs run while the others are prepared.
     let queue = start_workers(scope, context, &fetches.store, jobs.min(models.len()))?;
     for (planned, task) in models {
         let key = planned.target().key();
         let Some(plan) = context.plans.get(&key) else { continue };
-        match prepare(context, planned, plan, task, &fetches.store, acks.get(&key)) {
-            Ok(Prepared::Resumed(staged)) => {
-                fetches.results.insert(key, Ok(FetchOutcome::Rows(staged)));
-            }
-            Ok(Prepared::Job(job, answers)) => {
-                fetches.waiting.insert(key, answers);
-                // Workers take jobs until there are none: they are there.
-                let _ = queue.send(job);
-            }
+        let (answer, answers) = channel();
+        match prepare(context, planned, plan, task, &fetches.store, acks.get(&key), &answer) {
+            // Workers take jobs until there are none: they are there.
+            Ok(Prepared::Job(job)) => drop(queue.send(job)),
+            Ok(Prepared::Resumed(staged)) => drop(answer.send(Ok(Fetched::Rows(staged)))),
             // The model fails in its turn; the others go on.
-            Err(error) => {
-                fetches.results.insert(key, Err(error));
-            }
+            Err(error) => drop(answer.send(Err(error))),
         }
+        fetches.answers.insert(key, answers);
     }
     Ok(fetches)
 }
@@ -146,7 +133,7 @@ fn host(context: &JobsContext<'_>, stop: &Stop) -> Result<Host, RunError> {
 
 enum Prepared<'a> {
     Resumed(Staged),
-    Job(Job<'a>, Receiver<Result<FetchOutcome, RunError>>),
+    Job(Job<'a>),
 }
 
 fn prepare<'env>(
@@ -156,6 +143,7 @@ fn prepare<'env>(
     task: &Task,
     store: &SharedStore,
     acks: Option<&BTreeSet<String>>,
+    answer: &Sender<Result<Fetched, RunError>>,
 ) -> Result<Prepared<'env>, RunError> {
     let lib = context.registry.get(&plan.lib).ok_or_else(|| lib_functions::LibError::stopped(&plan.lib))?;
     let table_exists = context.facts.tables.contains_key(&planned.target().key());
@@ -169,9 +157,8 @@ fn prepare<'env>(
         staged.warnings.append(&mut warnings);
         return Ok(Prepared::Resumed(staged));
     }
-    let (answer, answers) = channel();
-    let job = Job { lib, columns: plan.columns.clone(), arguments, target, fingerprint, warnings, answer };
-    Ok(Prepared::Job(job, answers))
+    let (columns, answer) = (plan.columns.clone(), answer.clone());
+    Ok(Prepared::Job(Job { lib, columns, arguments, target, fingerprint, warnings, answer }))
 }
 
 /// What rows depend on: the model, the lib's files, and what it is called with.
@@ -193,25 +180,18 @@ impl Job<'_> {
             lib: self.lib,
             host,
             arguments: self.arguments.iter().map(|(name, value)| (name.as_str(), value.clone())).collect(),
-            columns: self.columns.clone(),
+            columns: self.columns,
             target: &self.target,
             run_id,
             fingerprint: &self.fingerprint,
             store,
             stop,
         };
-        let outcome =
+        let mut outcome =
             if stop.is_requested() { Err(RunError::Interrupted) } else { fetch.run().map_err(RunError::from) };
-        let outcome = outcome.map(|fetched| match fetched {
-            Fetched::Rows(mut staged) => {
-                staged.warnings.extend(self.warnings.iter().cloned());
-                FetchOutcome::Rows(staged)
-            }
-            Fetched::Aborted { mut warnings } => {
-                warnings.extend(self.warnings.iter().cloned());
-                FetchOutcome::Aborted { warnings }
-            }
-        });
+        if let Ok(Fetched::Rows(Staged { warnings, .. }) | Fetched::Aborted { warnings }) = &mut outcome {
+            warnings.extend(self.warnings);
+        }
         // Nobody waits any more if the run was ended.
         let _ = self.answer.send(outcome);
     }
@@ -225,11 +205,8 @@ impl Fetches {
     }
 
     /// What a model's fetch came to, once it is done.
-    pub(crate) fn take(&mut self, key: &str) -> Result<FetchOutcome, RunError> {
-        if let Some(outcome) = self.results.remove(key) {
-            return outcome;
-        }
-        let Some(answers) = self.waiting.remove(key) else { return Err(RunError::Interrupted) };
-        answers.recv().unwrap_or(Err(RunError::Interrupted))
+    pub(crate) fn take(&mut self, key: &str) -> Result<Fetched, RunError> {
+        let answer = self.answers.remove(key).and_then(|answers| answers.recv().ok());
+        answer.unwrap_or(Err(RunError::Interrupted))
     }
 }

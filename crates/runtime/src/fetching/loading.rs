@@ -22,8 +22,6 @@ const READ_ROWS: u64 = 10_000;
 const FIRST_READ_ROWS: u64 = 500;
 /// … and about as many bytes of them.
 const READ_BYTES: u64 = 8 << 20;
-/// What the session keeps in memory after a part.
-const KEPT: &str = "16MB";
 /// The temporary table of a part's texts, in a column `row`.
 const PART: &str = "__ondatra_part";
 /// The file's database.
@@ -59,34 +57,42 @@ impl Loading<'_> {
 
     fn parts(&self, target: &Target, plan: &FetchPlan, staged: &Staged) -> Result<LoadedRows, RunError> {
         let connection = &self.session.connection;
-        let mut from = self.read_part(staged, 0)?;
-        let in_file = from < staged.rows;
-        if in_file {
-            self.attach_file()?;
-        }
-        let database = if in_file { FILE } else { "temp" };
+        let first = self.read_part(staged, 0)?;
+        // Without the word the engine takes no name in `temp`, and with it none elsewhere.
+        let (database, temporary) = if first < staged.rows { (self.attached_file()?, "") } else { ("temp", "TEMP") };
         let table = format!("{database}.main.{}", quote(&format!("fetched_{target}")));
         let mut loaded = LoadedRows { table, threads: None };
-        let select = typed_rows("\"row\"", &format!("temp.main.{PART}"), &plan.columns);
-        // Without it the engine takes no name in `temp`, and with it none elsewhere.
-        let temporary = if in_file { "" } else { "TEMP" };
-        let mut statement = format!("CREATE OR REPLACE {temporary} TABLE {} AS {select}", loaded.table);
-        loop {
-            let written = connection.execute(&statement).map_err(|error| self.explained(error, plan));
-            if let Err(error) = written {
-                // The first error is the one that tells.
-                let _ = loaded.drop(connection);
-                return Err(error);
-            }
-            if from >= staged.rows {
-                if in_file {
-                    self.spare_memory(&mut loaded)?;
-                }
-                return Ok(loaded);
-            }
-            statement = format!("INSERT INTO {} {select}", loaded.table);
-            from = self.read_part(staged, from)?;
+        let create = format!("CREATE OR REPLACE {temporary} TABLE {} AS", loaded.table);
+        let filled = self.fill(&mut loaded, &create, first, plan, staged);
+        if filled.is_err() {
+            // The first error is the one that tells.
+            let _ = loaded.drop(connection);
         }
+        filled.map(|()| loaded)
+    }
+
+    /// Puts in all parts, of which the first one was read up to the row `from`.
+    fn fill(
+        &self,
+        loaded: &mut LoadedRows,
+        create: &str,
+        mut from: u64,
+        plan: &FetchPlan,
+        staged: &Staged,
+    ) -> Result<(), RunError> {
+        let connection = &self.session.connection;
+        let select = typed_rows("\"row\"", &format!("temp.main.{PART}"), &plan.columns);
+        let put =
+            |into: &str| connection.execute(&format!("{into} {select}")).map_err(|error| self.explained(error, plan));
+        put(create)?;
+        if from >= staged.rows {
+            return Ok(());
+        }
+        while from < staged.rows {
+            from = self.read_part(staged, from)?;
+            put(&format!("INSERT INTO {}", loaded.table))?;
+        }
+        Ok(self.spare_memory(loaded)?)
     }
 
     /// Reads the part that begins with row `from` into its table; gives where the next one begins.
@@ -94,7 +100,7 @@ impl Loading<'_> {
         let connection = &self.session.connection;
         connection.execute(&format!("CREATE OR REPLACE TEMP TABLE {PART} (\"row\" VARCHAR)"))?;
         if from > 0 {
-            self.session.trim_memory(KEPT);
+            self.session.trim_memory();
         }
         let (mut at, mut bytes) = (from, 0);
         while at < staged.rows && at - from < PART_ROWS && bytes < PART_BYTES {
@@ -115,10 +121,11 @@ impl Loading<'_> {
         Ok(at)
     }
 
-    /// The file: made when it is needed for the first time, gone with the session.
-    fn attach_file(&self) -> Result<(), EngineError> {
+    /// The file's database: made when it is needed for the first time, gone with the session.
+    fn attached_file(&self) -> Result<&'static str, EngineError> {
         let path = self.session.spill().join("fetched.duckdb").display().to_string();
-        self.session.connection.execute(&format!("ATTACH IF NOT EXISTS {} AS {FILE}", literal(&path)))
+        self.session.connection.execute(&format!("ATTACH IF NOT EXISTS {} AS {FILE}", literal(&path)))?;
+        Ok(FILE)
     }
 
     /// Many rows are written by one thread, since each holds a group of 122,880 until it writes them.

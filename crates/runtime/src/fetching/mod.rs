@@ -12,6 +12,6 @@ mod source;
 
 pub(crate) use acks::acknowledge;
 pub(crate) use checks::{FetchPlan, FetchPlans, check_models, read_registry};
-pub(crate) use jobs::{FetchOutcome, Fetches, JobsContext, run_jobs};
+pub(crate) use jobs::{Fetches, JobsContext, run_jobs};
 pub(crate) use loading::{LoadedRows, Loading};
 pub(crate) use source::{fetch_source, kept_source};

@@ -4,8 +4,6 @@ use engine::{EngineError, Instance, MemoryLimit, Rows};
 
 use super::{Backend, BackendKind, Load, load_into};
 
-/// What the session keeps in memory between large requests: the lake's session beside it has the machine.
-const KEPT: &str = "16MB";
 /// A request is large from so many bytes on …
 const LARGE_BYTES: usize = 256 << 10;
 /// … or, if it asks, so many rows.
@@ -29,9 +27,10 @@ impl File {
         self.instance
     }
 
-    /// Gives memory back. No request may be refused for a lack of it, so there is no lower limit for all of them.
+    /// Gives memory back: the lake's session beside this one has the machine. No request may be refused for a lack of
+    /// it, so there is no lower limit for all of them.
     fn trim(&self) {
-        self.limit.trim(&self.instance.connection, KEPT);
+        self.limit.trim(&self.instance.connection);
     }
 }
 
