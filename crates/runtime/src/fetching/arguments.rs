@@ -8,6 +8,7 @@ use query::{FetchArgument, FetchQuery};
 use types::{Code, RunType, quote};
 
 use super::checks::FetchPlan;
+use super::declared::{no_tree, null_tree};
 use crate::planning::PlannedModel;
 use crate::task::Task;
 use crate::{RunError, Session};
@@ -69,8 +70,11 @@ pub(crate) fn written_arguments(
     model: &Model,
     query: &FetchQuery,
 ) -> Result<Vec<(String, HostValue)>, RunError> {
-    let Ok(null) = EngineParser(connection).complete_tree("SELECT NULL") else { return Ok(Vec::new()) };
-    let Some(tree) = query.arguments_query(&null) else { return Ok(Vec::new()) };
+    if query.arguments.is_empty() {
+        return Ok(Vec::new());
+    }
+    let null = null_tree(connection)?;
+    let tree = query.arguments_query(&null).ok_or_else(no_tree)?;
     let values = match values(connection, &tree, query.arguments.len()) {
         Ok(values) => values,
         Err(Fault::Engine(error)) if !error.is_statement_fault() => return Err(error.into()),
