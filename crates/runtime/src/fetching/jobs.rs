@@ -16,7 +16,7 @@ use types::fnv1a;
 use super::acks::acknowledged;
 use super::arguments::arguments;
 use super::checks::{FetchPlan, FetchPlans};
-use super::claims::settle;
+use super::claims::{drop_orphans, settle};
 use super::lookup::LakeLookup;
 use crate::planning::PlannedModel;
 use crate::task::Task;
@@ -34,6 +34,10 @@ pub(crate) struct JobsContext<'a> {
     pub cancellation: &'a Cancellation,
     pub root: &'a std::path::Path,
     pub run_id: &'a str,
+    /// Whether everything is to be fetched, whatever earlier runs left.
+    pub is_refresh: bool,
+    /// All targets that the project has, in lower case, if all models run.
+    pub targets: Option<BTreeSet<String>>,
 }
 
 /// The fetches of a run.
@@ -67,6 +71,11 @@ pub(crate) fn run_jobs<'scope, 'env>(
     let heartbeat = Heartbeat::start(&store)
         .map_err(|error| state::StateError::Write { message: format!("start a thread: {error}") })?;
     let store = SharedStore::new(Box::new(store));
+    if let Some(targets) = &context.targets {
+        for warning in drop_orphans(&store, context.run_id, |target| targets.contains(&target.to_lowercase()))? {
+            (context.output)(&format!("warning: {warning}"));
+        }
+    }
     let acks = acknowledged(&context.session.connection, &context.session.lake)?;
     let mut fetches = Fetches { store, _heartbeat: heartbeat, answers: BTreeMap::new() };
     // The first jobs run while the others are prepared.
@@ -151,8 +160,9 @@ fn prepare<'env>(
     let target = planned.target().to_string();
     let fingerprint = fingerprint(planned, lib, &arguments);
     let none = BTreeSet::new();
+    let (acks, refresh) = (acks.unwrap_or(&none), context.is_refresh);
     let (resumed, mut warnings) =
-        settle(store, &target, planned.model.kind, context.run_id, &fingerprint, acks.unwrap_or(&none))?;
+        settle(store, &target, planned.model.kind, context.run_id, &fingerprint, acks, refresh)?;
     if let Some(mut staged) = resumed {
         staged.warnings.append(&mut warnings);
         return Ok(Prepared::Resumed(staged));
