@@ -8,7 +8,7 @@ use starlark::values::list::ListRef;
 use starlark::values::tuple::TupleRef;
 use starlark::values::{Heap, Value, ValueLike};
 
-use super::weight::{bits_of, check_bits, is_scalar, room, weigh};
+use super::weight::{SHORT_BYTES, bits_of, check_bits, is_scalar, room, weigh};
 use crate::surroundings::Surroundings;
 
 /// In place of `*`.
@@ -28,8 +28,6 @@ pub(super) const SHOWN: &str = "__shown__";
 /// Around what becomes arguments.
 pub(super) const SPREAD: &str = "__spread__";
 
-/// Longest text that takes no time.
-const SHORT_BYTES: usize = 4096;
 /// Bytes that a value in a list takes, with what is made for it.
 const PART_BYTES: usize = 32;
 
@@ -184,9 +182,6 @@ pub(super) fn iterated(value: Value<'_>, eval: &Evaluator<'_, '_, '_>) -> starla
 
 /// Bounds a list of so many texts.
 pub(super) fn listed(texts: usize, eval: &Evaluator<'_, '_, '_>) -> starlark::Result<()> {
-    if texts > SHORT_BYTES {
-        Surroundings::pace(eval)?;
-    }
     room(eval, texts.saturating_mul(PART_BYTES))
 }
 

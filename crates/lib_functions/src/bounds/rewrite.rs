@@ -176,6 +176,10 @@ impl<'a> Rewriter<'a> {
                     self.guard(second, PACED);
                 }
             }
+            BinOp::BitOr | BinOp::BitAnd | BinOp::BitXor | BinOp::Subtract if !has_number => {
+                // Of dicts and sets.
+                self.guard(second, PACED);
+            }
             _ if is_bounded(left) || is_bounded(right) => {}
             BinOp::Equal
             | BinOp::NotEqual
