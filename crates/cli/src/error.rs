@@ -13,6 +13,7 @@ use runtime::RunError;
 use state::StateError;
 use types::{Code, Diagnose};
 
+use crate::excerpt::Excerpt;
 use crate::ui::Ui;
 
 /// Why a command ends with something other than its result.
@@ -143,14 +144,13 @@ struct Report {
 impl Report {
     fn new(context: &str, error: &dyn Diagnose, ui: &Ui) -> Self {
         let place = error.place().filter(|place| !place.source().is_empty()).map(|place| {
-            let source =
-                Source { name: place.file().display().to_string(), text: ui.redactor().blot(place.source()).into() };
-            let span = place.span();
+            let Excerpt { text, span, missing } = Excerpt::of(&ui.redactor().blot(place.source()), place.span());
+            let source = Source { name: place.file().display().to_string(), text: text.into(), missing };
             (source, LabeledSpan::new_primary_with_span(None, (span.start, span.len().max(1))))
         });
         Self {
-            message: format!("{context}{} [{}]", ui.redact(&error.to_string()), error.code()),
-            help: ui.redact(&error.help()),
+            message: format!("{context}{} [{}]", ui.message(&error.to_string()), error.code()),
+            help: ui.message(&error.help()),
             place: place.filter(fits),
         }
     }
@@ -160,6 +160,8 @@ impl Report {
 struct Source {
     name: String,
     text: Arc<str>,
+    /// Characters that are missing before the place in its line.
+    missing: usize,
 }
 
 impl miette::SourceCode for Source {
@@ -172,7 +174,7 @@ impl miette::SourceCode for Source {
         let contents = self.text.as_ref().read_span(span, lines_before, lines_after)?;
         let start = contents.span().offset();
         let line_start = self.text[..start].rfind('\n').map_or(0, |at| at + 1);
-        let column = self.text[line_start..start].chars().count();
+        let column = self.text[line_start..start].chars().count() + self.missing;
         let (data, span, line) = (contents.data(), *contents.span(), contents.line());
         let named = MietteSpanContents::new_named(self.name.clone(), data, span, line, column, contents.line_count());
         Ok(Box::new(named))

@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod duration;
 mod error;
+mod excerpt;
 mod invocation;
 mod output;
 mod progress;

@@ -6,6 +6,7 @@ use std::cell::OnceCell;
 use std::io::{self, IsTerminal, Write};
 
 use project::Redactor;
+use types::printable;
 
 use crate::error::CliError;
 
@@ -108,6 +109,11 @@ impl Ui {
     /// `text` without secrets.
     pub(crate) fn redact(&self, text: &str) -> String {
         self.redactor.get().map_or_else(|| text.to_owned(), |redactor| redactor.redact(text))
+    }
+
+    /// A message without secrets and without what would steer the terminal: it may quote an API.
+    pub(crate) fn message(&self, text: &str) -> String {
+        printable(&self.redact(text).replace("\r\n", "\n"))
     }
 
     /// What keeps secrets, for those who learn more of them.

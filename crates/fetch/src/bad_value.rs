@@ -3,6 +3,7 @@
 use std::fmt;
 
 use lib_functions::Cell;
+use types::printable;
 
 use crate::Column;
 use crate::Refusal;
@@ -44,10 +45,10 @@ impl BadValue {
         Self::new(column, json_write::shown(cell, KEPT), refusal)
     }
 
-    /// The value without secrets, shortened to 100 characters. Secrets are taken out before, as half of one would not
-    /// be recognized.
+    /// The value without secrets and without what would steer a terminal, shortened to 100 characters. Secrets are taken
+    /// out before, as half of one would not be recognized.
     pub fn shown(&self, redact: impl FnOnce(&str) -> String) -> String {
-        shortened(&redact(&self.value), SHOWN)
+        printable(&shortened(&redact(&self.value), SHOWN))
     }
 
     /// The message for people, without secrets.
@@ -100,5 +101,11 @@ mod tests {
         let shown = bad(&value).shown(|text| text.replace("secret", "[REDACTED]"));
         assert_eq!(shown, format!("{}[RE…", "é".repeat(97)));
         assert_eq!(bad(&"é".repeat(100)).shown(str::to_owned), "é".repeat(100));
+    }
+
+    #[test]
+    fn a_value_does_not_steer_the_terminal_that_it_is_shown_on() {
+        let shown = bad("\u{1b}[31mX\0\r\u{202e}y").shown(str::to_owned);
+        assert_eq!(shown, "\u{fffd}[31mX\u{fffd}\u{fffd}\u{fffd}y");
     }
 }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use num_bigint::BigInt;
 
+use crate::decimal::is_blank;
 use crate::{Refusal, Written};
 use lib_functions::digits;
 
@@ -41,6 +42,18 @@ pub(crate) fn write_big(value: &BigInt, is_single: bool, out: &mut String) -> Wr
     }
     out.push_str(&digits);
     Ok(())
+}
+
+/// A text, unless it is a number that is too large to be finite; the engine would make infinity of it.
+pub(crate) fn finite_or_named(text: &str, is_single: bool) -> Written<&str> {
+    let digits: String = text.trim_matches(is_blank).chars().filter(|&c| c != '_').collect();
+    let is_infinite = if is_single {
+        digits.parse::<f32>().is_ok_and(f32::is_infinite)
+    } else {
+        digits.parse::<f64>().is_ok_and(f64::is_infinite)
+    };
+    // Infinity by its name has no digits.
+    if is_infinite && digits.bytes().any(|byte| byte.is_ascii_digit()) { Err(out_of_range()) } else { Ok(text) }
 }
 
 fn out_of_range() -> Refusal {

@@ -10,7 +10,7 @@ use lib_functions::{
 use state::{FetchLease, SharedStore, StateError};
 
 use crate::bad_value::shortened;
-use crate::guard::{Guard, Sum};
+use crate::guard::{Guard, PageSum};
 use crate::row_text;
 use crate::{BadValue, Carriers, Column, Converter, FetchError};
 
@@ -99,9 +99,9 @@ impl Fetch<'_> {
             let fetched =
                 with_lib(self.lib, self.host, Direction::Fetch, |running| Fetching::new(self, running, &sender).all());
             drop(sender);
-            let outcome = stager
-                .join()
-                .unwrap_or_else(|_| Err(StateError::Write { message: "the thread that stages rows ended".into() }));
+            let outcome = stager.join().unwrap_or_else(|_| {
+                Err(StateError::Write { message: "the thread that stages rows ended".into() }.into())
+            });
             match fetched? {
                 Err(Some(error)) => Err(error),
                 // Whatever the fetch came to, rows that are not staged are not there.
@@ -113,12 +113,15 @@ impl Fetch<'_> {
         })
     }
 
-    /// Stages rows as they come. Ends at the first error: then nobody takes more.
-    fn stage_all(&self, lease: &FetchLease, rows: &Receiver<Vec<String>>) -> Result<(), StateError> {
+    /// Stages rows as they come. Ends at the first error, or when the run is stopped: then nobody takes more.
+    fn stage_all(&self, lease: &FetchLease, rows: &Receiver<Vec<String>>) -> Result<(), FetchError> {
         let mut staged = 0;
         for rows in rows {
             let mut rest = &rows[..];
             while !rest.is_empty() {
+                if self.stop.is_requested() {
+                    return Err(LibError::stopped(&self.lib.name).into());
+                }
                 let mut bytes = 0;
                 let fits = |row: &&String| {
                     bytes += row.len();
@@ -236,7 +239,7 @@ impl<'a> Fetching<'a> {
         let mut cursor = HostValue::None;
         for number in 1..=self.api.max_pages {
             let mut sum = self.guard.begin(&cursor);
-            let page = self.page(result_ref, &cursor, number, sum.as_mut())?;
+            let page = self.page(result_ref, &cursor, number, &mut sum)?;
             for key in page.unknown_keys {
                 if !self.unknown_keys.contains(&key) {
                     self.unknown_keys.push(key);
@@ -263,18 +266,16 @@ impl<'a> Fetching<'a> {
         result_ref: Option<&HostValue>,
         cursor: &HostValue,
         number: u64,
-        mut sum: Option<&mut Sum>,
+        sum: &mut PageSum,
     ) -> Result<Page, Early> {
         let (converter, waiting, bytes) = (&mut self.converter, &mut self.waiting, &mut self.waiting_bytes);
         let mut carriers = Carriers::new();
-        let take = |row_number: u64, row: Row<'_>| -> Result<(), (u64, BadValue)> {
+        let take = |row_number: u64, row: Row<'_>, next: Option<&HostValue>| -> Result<(), (u64, BadValue)> {
             converter.row(row, &mut carriers).map_err(|bad| (row_number, bad))?;
             let text = row_text::row(number, row_number, &carriers);
             *bytes += text.len();
             waiting.push(text);
-            if let Some(sum) = &mut sum {
-                sum.add(row);
-            }
+            sum.add(row, next == Some(cursor));
             Ok(())
         };
         let page = match result_ref {

@@ -1,6 +1,7 @@
 //! Dates and times: texts and time values become texts whose meaning depends on no session's time zone.
 //!
-//! A text that is not understood here is left to the engine, unless the engine would read it in the session's zone.
+//! A text that is not understood here is left to the engine only if nothing in it could be an offset or a zone: the
+//! engine leaves out what it does not understand of them, or reads the text in the session's zone.
 
 use std::fmt::Write as _;
 
@@ -49,9 +50,7 @@ impl MomentType {
     pub(crate) fn write_text(self, text: &str, out: &mut String) -> Written {
         match Moment::parse(text) {
             Read::Moment(moment) if self.write(moment, out).is_some() => Ok(()),
-            Read::Zone if matches!(self, Self::Date | Self::Time | Self::TimeTz) => {
-                Err(Refusal::new("a time zone must be an offset like +02:00"))
-            }
+            Read::Zone if self != Self::TimestampTz => Err(Refusal::new("a time zone must be an offset like +02:00")),
             Read::Moment(_) | Read::Nothing if !self.is_left_to_engine(text) => {
                 Err(Refusal::new("it is no ISO date or time of this type"))
             }
@@ -69,7 +68,7 @@ impl MomentType {
             ["infinity", "-infinity", "epoch"].iter().any(|special| text.eq_ignore_ascii_case(special))
         };
         match self {
-            Self::Date | Self::Time | Self::Timestamp => true,
+            Self::Date | Self::Time | Self::Timestamp => is_special() || is_plain(text),
             Self::TimeTz => false,
             Self::TimestampTz => is_special(),
         }
@@ -102,6 +101,16 @@ impl MomentType {
         }
         Some(())
     }
+}
+
+/// Whether a text holds a date and a time of day at the most: no sign of an offset stands behind the date, no name of a
+/// zone anywhere.
+fn is_plain(text: &str) -> bool {
+    let text = text.trim_matches(is_blank);
+    let text = text.strip_suffix("(BC)").unwrap_or(text);
+    let date = text.find(|c: char| matches!(c, 'T' | 't' | ':') || is_blank(c)).unwrap_or(text.len());
+    let is_part = |c: char| c.is_ascii_digit() || is_blank(c) || matches!(c, 'T' | 't' | ':' | '.' | '/' | '\\');
+    text[..date].chars().all(|c| c == '-' || is_part(c)) && text[date..].chars().all(is_part)
 }
 
 impl Clock<'_> {
@@ -169,9 +178,10 @@ enum Read<'t> {
 impl<'t> Moment<'t> {
     /// Reads ISO texts, and what DuckDB reads besides: other signs between the parts of a date, parts of one digit, BC.
     fn parse(text: &'t str) -> Read<'t> {
-        let mut reader = Reader { rest: text.trim_matches(is_blank) };
+        let (text, is_annotated) = without_annotations(text.trim_matches(is_blank));
+        let mut reader = Reader { rest: text };
         let day = reader.day();
-        if day.is_some() && reader.rest.is_empty() {
+        if day.is_some() && reader.rest.is_empty() && !is_annotated {
             return Read::Moment(Self { day, clock: None, offset: None });
         }
         if day.is_some() && !reader.eat_separator() {
@@ -179,11 +189,26 @@ impl<'t> Moment<'t> {
         }
         let Some(clock) = reader.clock() else { return Read::Nothing };
         match (reader.offset(), reader.rest) {
+            // An annotation is no offset, and beside one it changes nothing.
+            (None, _) if is_annotated => Read::Nothing,
             (offset, "") => Read::Moment(Self { day, clock: Some(clock), offset }),
             (None, rest) if rest.starts_with(|c: char| c.is_ascii_alphabetic()) => Read::Zone,
             _ => Read::Nothing,
         }
     }
+}
+
+/// A text without the annotations at its end, like the zone of `…+02:00[Europe/Berlin]` (RFC 9557), and whether it had
+/// any.
+fn without_annotations(text: &str) -> (&str, bool) {
+    let mut rest = text;
+    while let Some((before, inside)) = rest.strip_suffix(']').and_then(|text| text.rsplit_once('[')) {
+        if inside.is_empty() || inside.contains(']') {
+            break;
+        }
+        rest = before;
+    }
+    (rest, rest.len() < text.len())
 }
 
 /// Reads from the left. What cannot be read is not taken.
@@ -268,7 +293,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// `Z`, `UTC`, `GMT`, `+02`, `+0200`, `+02:00`, `+02:00:00`, blanks before it.
+    /// `Z`, `UTC`, `GMT`, `+02`, `+0200`, `+02:00`, `+02:00:00`, blanks before it; the minus may be that of typography.
     fn offset(&mut self) -> Option<i32> {
         self.rest = self.rest.trim_start_matches(is_blank);
         if ["Z", "UTC", "GMT"].iter().any(|zero| self.rest.eq_ignore_ascii_case(zero)) {
@@ -276,7 +301,7 @@ impl<'t> Reader<'t> {
             return Some(0);
         }
         self.attempt(|reader| {
-            let sign = if reader.eat("-") { -1 } else { reader.eat("+").then_some(1)? };
+            let sign = if reader.eat("-") || reader.eat("\u{2212}") { -1 } else { reader.eat("+").then_some(1)? };
             let mut parts = [0; 3];
             for (at, part) in parts.iter_mut().enumerate() {
                 let has_colon = at > 0 && reader.eat(":");

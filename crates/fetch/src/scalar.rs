@@ -154,7 +154,8 @@ fn floating(is_single: bool, kind: &CellKind<'_>, out: &mut String) -> Written {
         CellKind::Int(value) => drop(write!(out, "{value}")),
         CellKind::BigInt(value) => float::write_big(value, is_single, out)?,
         CellKind::Bool(value) => out.push(if *value { '1' } else { '0' }),
-        _ => text(kind, out)?,
+        CellKind::Text(text) => out.push_str(float::finite_or_named(storable(text)?, is_single)?),
+        _ => return Err(unfit(kind)),
     }
     Ok(())
 }

@@ -1,7 +1,9 @@
 //! Unpacks a body while it is read, and stops at the bound.
 
 use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
+use std::cell::Cell;
 use std::io::{self, Cursor, Read};
+use std::rc::Rc;
 
 /// Why there is no body.
 #[derive(Debug)]
@@ -10,8 +12,10 @@ pub(crate) enum BodyError {
     TooLarge,
     /// Nobody waits for it anymore.
     Abandoned,
-    /// The connection or the packing is broken.
+    /// The connection is broken.
     Broken(io::Error),
+    /// All of it is there, but not packed as it says.
+    Packing,
 }
 
 /// More layers than anyone packs.
@@ -31,10 +35,12 @@ pub(crate) fn read(
     limit: u64,
     is_abandoned: impl Fn() -> bool,
 ) -> Result<Vec<u8>, BodyError> {
-    let mut reader: Box<dyn Read> = Box::new(body);
+    let has_ended = Rc::new(Cell::new(false));
+    let mut reader: Box<dyn Read> = Box::new(Received { body, has_ended: Rc::clone(&has_ended) });
+    let failed = |error| if has_ended.get() { BodyError::Broken(error) } else { BodyError::Packing };
     // The last layer was put on last.
     for name in layers(encoding).collect::<Vec<_>>().into_iter().rev() {
-        reader = unpacked(reader, &name).map_err(BodyError::Broken)?;
+        reader = unpacked(reader, &name).map_err(failed)?;
     }
     let mut bytes = Vec::new();
     let mut buffer = vec![0; 64 * 1024];
@@ -46,11 +52,26 @@ pub(crate) fn read(
             Ok(0) => return Ok(bytes),
             Ok(read) => bytes.extend_from_slice(&buffer[..read]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(BodyError::Broken(error)),
+            Err(error) => return Err(failed(error)),
         }
         if bytes.len() as u64 > limit {
             return Err(BodyError::TooLarge);
         }
+    }
+}
+
+/// A body as it comes, and whether it ended before its time: what unpacks it does not tell that from bad packing.
+struct Received<R> {
+    body: R,
+    has_ended: Rc<Cell<bool>>,
+}
+
+impl<R: Read> Read for Received<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.body.read(buffer);
+        let is_over = read.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::Interrupted);
+        self.has_ended.set(self.has_ended.get() || is_over);
+        read
     }
 }
 
@@ -160,9 +181,23 @@ mod tests {
         let mut flipped = packed("gzip", b"hello");
         let middle = flipped.len() - 6;
         flipped[middle] ^= 1;
-        for body in [cut, flipped, b"not packed".to_vec(), vec![0x1f]] {
-            assert!(matches!(all(body.clone(), "gzip", 10_000), Err(BodyError::Broken(_))), "{body:?}");
+        let followed = [packed("gzip", b"hello"), b"junk".to_vec()].concat();
+        for body in [cut, flipped, followed, b"not packed".to_vec(), vec![0x1f]] {
+            assert!(matches!(all(body.clone(), "gzip", 10_000), Err(BodyError::Packing)), "{body:?}");
         }
+    }
+
+    #[test]
+    fn a_connection_that_ends_is_not_taken_for_broken_packing() {
+        struct Ends;
+        impl Read for Ends {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::ErrorKind::UnexpectedEof.into())
+            }
+        }
+        let half = packed("gzip", &[7; 1000]);
+        let body = Cursor::new(half[..half.len() / 2].to_vec()).chain(Ends);
+        assert!(matches!(read(body, "gzip", 10_000, || false), Err(BodyError::Broken(_))));
     }
 
     #[test]

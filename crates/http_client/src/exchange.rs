@@ -123,6 +123,10 @@ fn perform(exchange: &Exchange, is_abandoned: &Arc<AtomicBool>) -> Result<Answer
         Err(BodyError::TooLarge) => return Err(Broken::TooLarge),
         Err(BodyError::Abandoned) => return Err(Broken::Stopped),
         Err(BodyError::Broken(error)) => return Err(broken(error.into())),
+        Err(BodyError::Packing) => {
+            let message = format!("the body is not valid {encoding} data, as which Content-Encoding declares it");
+            return Err(Broken::Transport(message));
+        }
     };
     if !encoding.is_empty() {
         // They describe the body as it was sent.

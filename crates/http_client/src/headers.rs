@@ -107,6 +107,14 @@ fn remove_all(headers: &mut HeaderMap, is_gone: impl Fn(&HeaderName) -> bool) {
     }
 }
 
+/// Whether a name and a value can be a header of a request.
+///
+/// # Errors
+/// [`HttpError::InvalidHeader`], without the value.
+pub fn check_header(name: &str, value: &str) -> Result<(), HttpError> {
+    checked(&[(name.to_owned(), value.to_owned())]).map(drop)
+}
+
 fn checked(headers: &[(String, String)]) -> Result<HeaderMap, HttpError> {
     let mut map = HeaderMap::new();
     for (name, text) in headers.iter().filter(|(name, _)| !is_framing(name)) {

@@ -25,6 +25,7 @@ mod url;
 
 pub use client::Client;
 pub use error::{Cause, HttpError};
+pub use headers::check_header;
 pub use limiter::RateLimiter;
 pub use links::links;
 pub use options::ClientOptions;

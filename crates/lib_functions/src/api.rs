@@ -259,17 +259,11 @@ fn max_concurrent(fields: &mut Fields, mode: BatchMode) -> Result<u64, Problem> 
 
 fn idempotency_header(fields: &mut Fields) -> Result<Option<String>, Problem> {
     match fields.optional_text("idempotency_header")? {
-        Some((name, span)) if !is_header_name(&name) => {
+        Some((name, span)) if http_client::check_header(&name, "").is_err() => {
             Err(fields.problem("idempotency_header", "must be the name of a header, like \"Idempotency-Key\"", span))
         }
         header => Ok(header.map(|(name, _)| name)),
     }
-}
-
-/// A token (RFC 9110 §5.6.2).
-fn is_header_name(name: &str) -> bool {
-    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-    !name.is_empty() && name.bytes().all(is_token)
 }
 
 fn base_url(fields: &mut Fields) -> Result<Option<String>, Problem> {
@@ -286,6 +280,9 @@ fn headers(fields: &mut Fields) -> Result<Vec<(String, String)>, Problem> {
     let pairs = fields.pairs("headers")?;
     let mut names = BTreeSet::new();
     let header = |(name, value, span): (String, String, Span)| {
+        if let Err(error) = http_client::check_header(&name, &value) {
+            return Err(Problem::new(format!("{}: {error}", fields.path_of("headers")), span));
+        }
         if names.insert(name.to_lowercase()) {
             return Ok((name, value));
         }

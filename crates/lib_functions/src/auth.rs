@@ -134,7 +134,10 @@ fn variable(fields: &Fields, key: &str, name: String, span: Span) -> Result<Secr
 fn key_place(fields: &mut Fields) -> Result<KeyPlace, Problem> {
     match (fields.optional_text("header")?, fields.optional_text("param")?) {
         (Some(_), Some((_, span))) => Err(fields.problem("param", "cannot stand beside \"header\"", span)),
-        (Some((header, _)), None) => Ok(KeyPlace::Header(header)),
+        (Some((header, span)), None) => match http_client::check_header(&header, "") {
+            Ok(()) => Ok(KeyPlace::Header(header)),
+            Err(_) => Err(fields.problem("header", "must be the name of a header, like \"X-Api-Key\"", span)),
+        },
         (None, Some((parameter, _))) => Ok(KeyPlace::Parameter(parameter)),
         (None, None) => Ok(KeyPlace::Bearer),
     }
@@ -142,9 +145,13 @@ fn key_place(fields: &mut Fields) -> Result<KeyPlace, Problem> {
 
 fn hosts(fields: &mut Fields) -> Result<Vec<String>, Problem> {
     let hosts = fields.optional_texts("hosts")?.unwrap_or_default();
-    let host = |(host, span): (String, Span)| match http_client::Receiver::parse(&host) {
-        Ok(_) => Ok(host),
-        Err(_) => Err(Problem::new(format!("{}: \"{host}\" is no host", fields.path_of("hosts")), span)),
+    let host = |(host, span): (String, Span)| {
+        let place = host.split_once("://").map_or(host.as_str(), |(_, place)| place);
+        if http_client::Receiver::parse(&host).is_ok() && !place.contains(['/', '?', '#']) {
+            return Ok(host);
+        }
+        let message = format!("{}: \"{host}\" is no host, like \"files.example.com\"", fields.path_of("hosts"));
+        Err(Problem::new(message, span))
     };
     hosts.into_iter().map(host).collect()
 }

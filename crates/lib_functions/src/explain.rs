@@ -1,7 +1,7 @@
 //! Turns the language's errors into those of the user's file.
 
 use starlark::ErrorKind;
-use types::Place;
+use types::{Place, printable};
 
 use crate::host::Host;
 use crate::surroundings::Surroundings;
@@ -47,7 +47,11 @@ pub(crate) fn explain(
     if is::<Abort>(error.kind()) {
         return CallError::Aborted;
     }
-    CallError::Failed(failed(lib, host, around, &format!("{}.{function}", lib.name), error))
+    let mut failed = failed(lib, host, around, &format!("{}.{function}", lib.name), error);
+    // Limits are noticed between two operations, where the language knows no place.
+    let of_function = || lib.functions.get(function).map(|it| Box::new(lib.program.main().place_of(it.span)));
+    failed.place = failed.place.or_else(of_function);
+    CallError::Failed(failed)
 }
 
 /// The user's error for one of the language, outside of functions: nothing can be aborted there.
@@ -120,10 +124,9 @@ fn callee<'a>(kind: &ErrorKind, message: &str, place: &'a Place) -> Option<&'a s
 
 /// A message for people: without what would steer a terminal, and no longer than can be read.
 pub(crate) fn shortened(message: &str) -> String {
-    let shown = |c: char| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c };
     match message.char_indices().nth(MESSAGE_CHARS) {
-        Some((end, _)) => message[..end].chars().map(shown).chain(['…']).collect(),
-        None => message.chars().map(shown).collect(),
+        Some((end, _)) => format!("{}…", printable(&message[..end])),
+        None => printable(message),
     }
 }
 

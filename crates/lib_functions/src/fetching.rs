@@ -1,15 +1,20 @@
 //! Calls of the functions that fetch, and what they may return (chapter 03 §3.4).
 
+use http_client::Stop;
 use num_bigint::BigInt;
 use starlark::values::dict::DictRef;
 use starlark::values::list::ListRef;
 use starlark::values::{Heap, Value};
 
+use crate::LibError;
 use crate::answers::{shown, type_name};
 use crate::cell::Row;
 use crate::explain::CallError;
 use crate::host_value::HostValue;
 use crate::running::{Argument, Running};
+
+/// Rows after which it is asked whether the run was stopped.
+const ROWS_BETWEEN_STOPS: u64 = 64;
 
 /// A page that a function returned; its rows were handed over.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,7 +48,7 @@ pub enum JobState {
 }
 
 impl Running<'_> {
-    /// Calls `fetch` for a page.
+    /// Calls `fetch` for a page, and hands each row to `row` with its number and the page's `next`.
     ///
     /// # Errors
     /// What the function ended with, what is wrong with its value, or what `row` refuses.
@@ -52,7 +57,7 @@ impl Running<'_> {
         arguments: &[(&str, HostValue)],
         cursor: &HostValue,
         number: u64,
-        row: impl FnMut(u64, Row<'_>) -> Result<(), E>,
+        row: impl FnMut(u64, Row<'_>, Option<&HostValue>) -> Result<(), E>,
     ) -> Result<Page, PageError<E>> {
         self.page("fetch", arguments, cursor, number, row)
     }
@@ -93,7 +98,7 @@ impl Running<'_> {
         result_ref: &HostValue,
         cursor: &HostValue,
         number: u64,
-        row: impl FnMut(u64, Row<'_>) -> Result<(), E>,
+        row: impl FnMut(u64, Row<'_>, Option<&HostValue>) -> Result<(), E>,
     ) -> Result<Page, PageError<E>> {
         self.page("fetch_result", &[("result_ref", result_ref.clone())], cursor, number, row)
     }
@@ -104,17 +109,19 @@ impl Running<'_> {
         arguments: &[(&str, HostValue)],
         cursor: &HostValue,
         number: u64,
-        mut row: impl FnMut(u64, Row<'_>) -> Result<(), E>,
+        mut row: impl FnMut(u64, Row<'_>, Option<&HostValue>) -> Result<(), E>,
     ) -> Result<Page, PageError<E>> {
         let size = self.lib.api.fetch.as_ref().map_or(0, |fetch| fetch.page_size);
         let mut passed: Vec<(&str, Argument<'_>)> =
             arguments.iter().map(|(name, value)| (*name, Argument::Value(value))).collect();
         passed.push(("page", Argument::Page { cursor, size }));
-        let taken = self.call(function, &passed, |value, heap| take_page(value, heap, number, &mut row));
+        let stop = self.host.stop();
+        let taken = self.call(function, &passed, |value, heap| take_page(value, heap, number, stop, &mut row));
         match taken.map_err(PageError::Call)? {
             Ok(page) => Ok(page),
             Err(Taken::Row(error)) => Err(PageError::Row(error)),
             Err(Taken::Wrong(what)) => Err(PageError::Call(self.wrong(function, &what))),
+            Err(Taken::Stopped) => Err(PageError::Call(CallError::Failed(LibError::stopped(&self.lib.name)))),
         }
     }
 
@@ -126,13 +133,15 @@ impl Running<'_> {
 enum Taken<E> {
     Wrong(String),
     Row(E),
+    Stopped,
 }
 
 fn take_page<'v, E>(
     value: Value<'v>,
     heap: Heap<'v>,
     number: u64,
-    row: &mut impl FnMut(u64, Row<'_>) -> Result<(), E>,
+    stop: &Stop,
+    row: &mut impl FnMut(u64, Row<'_>, Option<&HostValue>) -> Result<(), E>,
 ) -> Result<Page, Taken<E>> {
     let wrong = |what: String| Taken::Wrong(what);
     let Some(dict) = DictRef::from_value(value) else {
@@ -142,16 +151,20 @@ fn take_page<'v, E>(
     let Some(rows) = ListRef::from_value(rows) else {
         return Err(wrong(format!("'rows' must be a list, not {}", type_name(rows))));
     };
-    let mut count = 0;
-    for value in rows.content() {
-        count += 1;
-        let cells =
-            Row::new(*value, heap).map_err(|what| wrong(format!("page {number}, row {count}: a row {what}")))?;
-        row(count, cells).map_err(Taken::Row)?;
-    }
     let next = dict.get_str("next").map(|next| HostValue::from_value(next, heap));
     let next = next.transpose().map_err(|error| wrong(format!("'next' cannot be a cursor: {error}")))?;
     let next = next.filter(|next| !matches!(next, HostValue::None) && *next != HostValue::Text(String::new()));
+    let mut count = 0;
+    for value in rows.content() {
+        // A page may have millions of rows.
+        if count % ROWS_BETWEEN_STOPS == 0 && stop.is_requested() {
+            return Err(Taken::Stopped);
+        }
+        count += 1;
+        let cells =
+            Row::new(*value, heap).map_err(|what| wrong(format!("page {number}, row {count}: a row {what}")))?;
+        row(count, cells, next.as_ref()).map_err(Taken::Row)?;
+    }
     let known = ["rows", "next", "empty_result"];
     let unknown = dict.keys().map(|key| shown(key, heap)).filter(|key| !known.contains(&key.as_str()));
     Ok(Page {

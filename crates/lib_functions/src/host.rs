@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use http_client::{Client, RateLimiter, Stop};
 use project::{Environment, Redactor};
+use types::printable;
 
 use crate::api::RateLimit;
 use crate::host_value::HostValue;
@@ -100,7 +101,9 @@ impl Host {
         overlay.get(name).cloned().or_else(|| self.0.options.environment.get(name).map(str::to_owned))
     }
 
+    /// Sets a variable for scripts; what it holds is kept secret like a variable of `.env`.
     pub(crate) fn set_variable(&self, name: &str, value: &str) {
+        self.0.options.redactor.add_variable(name, value);
         self.0.overlay.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), value.to_owned());
     }
 
@@ -122,15 +125,7 @@ impl Host {
 
     /// Writes one line, without secrets and without what would steer a terminal.
     pub(crate) fn print(&self, line: &str) {
-        let one_line: String = self.redact(line).chars().fold(String::new(), |mut text, c| {
-            match c {
-                '\n' => text.push_str("\\n"),
-                '\r' => text.push_str("\\r"),
-                c if c.is_control() && c != '\t' => text.push('\u{fffd}'),
-                c => text.push(c),
-            }
-            text
-        });
-        (self.0.options.output)(&one_line);
+        let one_line = self.redact(line).replace('\n', "\\n").replace('\r', "\\r");
+        (self.0.options.output)(&printable(&one_line));
     }
 }

@@ -8,6 +8,7 @@ use starlark::any::ProvidesStaticType;
 use starlark::eval::Evaluator;
 
 use crate::authorization::Authorization;
+use crate::explain::Stopped;
 use crate::host::Host;
 use crate::throttle::Throttle;
 use crate::{Lib, Transport};
@@ -63,6 +64,12 @@ impl Surroundings {
             stop: Stop::new(move || run.is_requested() || started.elapsed() >= time),
             no_json: no_json.clone(),
         }
+    }
+
+    /// An error if the call is to end. The language asks every thousand steps only, and a step may be long.
+    pub(crate) fn pace(eval: &Evaluator<'_, '_, '_>) -> starlark::Result<()> {
+        let surroundings = eval.extra.and_then(|extra| extra.downcast_ref::<Self>());
+        if surroundings.is_some_and(|around| around.stop.is_requested()) { Err(Stopped.into()) } else { Ok(()) }
     }
 
     /// What the evaluation that calls a builtin was given.

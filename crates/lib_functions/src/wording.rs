@@ -9,6 +9,13 @@ pub(crate) fn worded(message: &str) -> String {
         "Starlark call stack overflow" => return "too many calls inside of each other".to_owned(),
         _ => {}
     }
+    // What follows speaks of a place that is not shown.
+    if let Some((limit, _)) = message.split_once(" bytes exceeded").filter(|(limit, _)| limit.starts_with("Heap ")) {
+        return format!("{} bytes was exceeded", limit.replacen("Heap memory", "the memory", 1));
+    }
+    if let Some(steps) = message.strip_prefix("Execution duration limit of ").and_then(|rest| rest.split(' ').next()) {
+        return format!("the limit of {steps} steps was exceeded");
+    }
     if let Some(kind) = message.strip_prefix("Operation `(iter)` not supported on type ") {
         return format!("a value of type {kind} cannot be iterated");
     }

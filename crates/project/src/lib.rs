@@ -12,6 +12,7 @@ mod model_files;
 mod redaction;
 mod root;
 mod script;
+mod secret_places;
 mod state_key;
 mod target_path;
 

@@ -7,15 +7,14 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use regex::{Captures, Regex};
 
 use crate::Environment;
 use crate::expansion::variable_names;
+use crate::secret_places::{blot_places, by_pattern, embedded_passwords, pattern, written_secrets};
 
 /// Shorter values are no secrets (chapter 03 §3.3), and would turn up everywhere.
-const BYTES_MIN: usize = 4;
+pub(crate) const BYTES_MIN: usize = 4;
 /// Shortest piece of a secret that is one itself.
 const PIECE_MIN: usize = 8;
 /// What stands for a secret.
@@ -42,7 +41,7 @@ impl Redactor {
             redactor.add_sql(&text, environment);
         }
         for (name, value) in environment.named_in_file() {
-            redactor.add_all(secret_of(name, value));
+            redactor.add_variable(name, value);
         }
         redactor
     }
@@ -50,11 +49,16 @@ impl Redactor {
     /// Adds what a configuration file names and what is written into it.
     pub fn add_sql(&self, sql: &str, environment: &Environment) {
         for name in variable_names(sql) {
-            self.add_all(secret_of(&name, environment.get(&name).unwrap_or_default()));
+            self.add_variable(&name, environment.get(&name).unwrap_or_default());
         }
         for literal in written_secrets(sql) {
             self.add_secret(&literal);
         }
+    }
+
+    /// Adds what of a variable is secret, by its name and its form.
+    pub fn add_variable(&self, name: &str, value: &str) {
+        self.add_all(secret_of(name, value));
     }
 
     /// Adds a value that a run learned, like a token.
@@ -79,14 +83,7 @@ impl Redactor {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let blot = |text: String, secret: &String| text.replace(secret.as_str(), &"*".repeat(secret.len()));
         let text = known.secrets.iter().fold(text.to_owned(), blot);
-        // What stands where secrets use to stand, too: in a lib file they may be written out.
-        PLACES_IN_FILES.iter().fold(text, |text, place| {
-            let stars = |found: &Captures<'_>| {
-                let secret = found[2].contains("${") || found[2].is_empty();
-                if secret { found[0].to_owned() } else { format!("{}{}", &found[1], "*".repeat(found[2].len())) }
-            };
-            place.replace_all(&text, stars).into_owned()
-        })
+        blot_places(text)
     }
 
     fn add_all<'a>(&self, secrets: impl IntoIterator<Item = &'a str>) {
@@ -142,7 +139,7 @@ fn secret_of<'a>(name: &str, value: &'a str) -> Vec<&'a str> {
 /// The forms in which a secret turns up. An error may quote a piece of a password that broke a connection string or
 /// a statement, so its pieces count too.
 fn forms(secret: &str) -> Vec<String> {
-    let pieces = secret.split(|c: char| !c.is_alphanumeric());
+    let pieces = secret.split(|c: char| !c.is_alphanumeric()).filter(|piece| is_telling(piece));
     let texts: BTreeSet<&str> = pieces.chain([secret]).filter(|text| text.len() >= BYTES_MIN).collect();
     texts
         .into_iter()
@@ -150,6 +147,14 @@ fn forms(secret: &str) -> Vec<String> {
             [text.to_owned(), text.replace('\'', "''"), url_encoded(text), form_encoded(text), escaped(text)]
         })
         .collect()
+}
+
+/// Whether a piece of a secret says something of it alone: words and numbers stand in messages for other reasons.
+fn is_telling(piece: &str) -> bool {
+    let has_digit = piece.chars().any(char::is_numeric);
+    let has_letter = piece.chars().any(char::is_alphabetic);
+    let is_word = !has_digit && piece.chars().skip(1).all(char::is_lowercase);
+    has_digit && has_letter || piece.len() >= PIECE_MIN && !is_word
 }
 
 /// As in a URL: all but unreserved characters as `%XX` (RFC 3986 §2.3).
@@ -189,74 +194,6 @@ fn looks_like_token(value: &str) -> bool {
         && value.chars().all(|c| c.is_ascii_alphanumeric() || "_+=-".contains(c))
         && value.chars().any(|c| c.is_ascii_digit())
         && value.chars().any(|c| c.is_ascii_alphabetic())
-}
-
-/// Passwords inside a connection URL or a `password=…` string.
-fn embedded_passwords(value: &str) -> Vec<&str> {
-    static PLACES: LazyLock<[Regex; 3]> = LazyLock::new(|| {
-        [
-            pattern(r"(?i)password\s*=\s*'((?:[^'\\]|\\.)*)'"),
-            pattern(r"(?i)password\s*=\s*([^\s'&;]+)"),
-            pattern(r"://[^/'@:]*:(.*)@"),
-        ]
-    });
-    let found = PLACES.iter().flat_map(|place| place.captures_iter(value)).filter_map(|found| found.get(1));
-    found.map(|found| found.as_str()).collect()
-}
-
-/// Literal secrets in files: `"pass": "…"`, `Bearer …`.
-static PLACES_IN_FILES: LazyLock<[Regex; 2]> = LazyLock::new(|| {
-    [
-        pattern(
-            r#"(?i)(["'](?:pass|password|secret|token|api_?key|authorization|x-api-key)["']\s*:\s*["'])([^"'\n]+)"#,
-        ),
-        pattern(r"(?i)(\bbearer\s+)([A-Za-z0-9._~+/=-]{4,})"),
-    ]
-});
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("a pattern of ours is valid")
-}
-
-/// Secrets that stand in SQL as they are: values of options, and passwords inside connection strings.
-fn written_secrets(sql: &str) -> Vec<String> {
-    static PLACES: LazyLock<[Regex; 3]> = LazyLock::new(|| {
-        [
-            pattern(r"(?i)\b(?:\w*password|\w*secret|\w*token|encryption_key)\b\s*(?:=>|:=|=)?\s*'((?:[^']|'')*)'"),
-            pattern(r"(?i)\w*password\s*=\s*(?:'')?([^\s';&]+)"),
-            pattern(r"://[^\s/'@:]*:([^\s']+)@"),
-        ]
-    });
-    let found = PLACES.iter().flat_map(|place| place.captures_iter(sql)).filter_map(|found| found.get(1));
-    found
-        .map(|found| found.as_str().to_owned())
-        .filter(|text| text.len() >= BYTES_MIN && !text.contains("${"))
-        .collect()
-}
-
-/// Takes out what stands where secrets use to stand.
-fn by_pattern(text: &str) -> String {
-    static BEARER: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\b(bearer\s+)[A-Za-z0-9._~+/=-]+"));
-    static BASIC: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\b(basic\s+)([A-Za-z0-9+/=]+)"));
-    static NAMED: LazyLock<Regex> = LazyLock::new(|| {
-        pattern(
-            r#"(?i)\b((?:access_|refresh_)?token|(?:client_)?secret|password|api_?key|authorization)(["']?\s*[=:]\s*["']?)([^\s"'&,;)}\]]+)"#,
-        )
-    });
-    static QUERY: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)([?&]key=)([^\s&#]+)"));
-    let text = BEARER.replace_all(text, format!("${{1}}{REDACTED}")).into_owned();
-    let text = BASIC.replace_all(&text, |found: &Captures<'_>| {
-        let is_pair = STANDARD.decode(&found[2]).is_ok_and(|pair| pair.contains(&b':'));
-        if is_pair { format!("{}{REDACTED}", &found[1]) } else { found[0].to_owned() }
-    });
-    let text = NAMED.replace_all(&text, |found: &Captures<'_>| {
-        // A variable's name is no secret, and what is redacted is.
-        let is_known = ["${", "[REDACTED", "bearer", "basic"]
-            .iter()
-            .any(|start| found[3].get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start)));
-        if is_known { found[0].to_owned() } else { format!("{}{}{REDACTED}", &found[1], &found[2]) }
-    });
-    QUERY.replace_all(&text, format!("${{1}}{REDACTED}")).into_owned()
 }
 
 #[cfg(test)]
@@ -328,6 +265,42 @@ mod tests {
         let redactor = redactor("ONDATRA_STATE_KEY=7Xzkdc4KIulSMb2PQWZm944WmBQxP5qzvPgJaR3iJj0=\n", "");
         let text = "syntax error at or near \"Xzkdc4KIulSMb2PQWZm944WmBQxP5qzvPgJaR3iJj0\"";
         assert_eq!(redactor.redact(text), "syntax error at or near \"[REDACTED]\"");
+    }
+
+    #[test]
+    fn words_in_a_secret_stay_where_they_stand_alone() {
+        let redactor = redactor("API_TOKEN=s3cr3tTok/en+value-2026-Connection==\n", "");
+        let text = "the value 2026 of a Connection";
+        assert_eq!(redactor.redact(text), text);
+        assert_eq!(redactor.redact("near s3cr3tTok"), "near [REDACTED]");
+    }
+
+    #[test]
+    fn secrets_in_urls_are_replaced_and_blotted_out() {
+        let redactor = Redactor::default();
+        for (text, shown, blotted) in [
+            (
+                "'http://h/e?api_key=QKey-12ab').ok",
+                "'http://h/e?api_key=[REDACTED]').ok",
+                "'http://h/e?api_key=*********').ok",
+            ),
+            ("\"?a=1&key=abc&b\"", "\"?a=1&key=[REDACTED]&b\"", "\"?a=1&key=***&b\""),
+            ("https://me:pa55@h/x", "https://me:[REDACTED]@h/x", "https://me:****@h/x"),
+            ("https://h:80/a@b", "https://h:80/a@b", "https://h:80/a@b"),
+        ] {
+            assert_eq!((redactor.redact(text).as_str(), redactor.blot(text).as_str()), (shown, blotted));
+        }
+        for code in ["f'http://{user}:{password}@h/?token={token}'", "'?key=%s' % token", "token = env.get('T')"] {
+            assert_eq!(redactor.blot(code), code);
+        }
+    }
+
+    #[test]
+    fn what_a_script_sets_is_secret_by_its_name() {
+        let redactor = Redactor::default();
+        redactor.add_variable("MY_API_TOKEN", "dyn-Tok3n-9");
+        redactor.add_variable("COLOR", "dark green");
+        assert_eq!(redactor.redact("dyn-Tok3n-9 dark green"), "[REDACTED] dark green");
     }
 
     #[test]

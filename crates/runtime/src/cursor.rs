@@ -28,12 +28,8 @@ pub(crate) fn set_cursor(
     connection.execute(NO_CURSOR)?;
     let Some(incremental) = incremental else { return Ok(()) };
     let column = &incremental.column.value;
-    let newest = if scope.is_backfill {
-        None
-    } else {
-        let sql = format!("SELECT max({})::VARCHAR FROM {}", quote(scope.column.unwrap_or(column)), scope.table);
-        connection.query_value(&sql)?.into_text()
-    };
+    let newest =
+        if scope.is_backfill { None } else { newest_value(connection, scope.column.unwrap_or(column), scope.table)? };
     let last_value = newest.unwrap_or_else(|| incremental.initial.clone());
     connection.execute(&format!(
         "SET VARIABLE incr_last_value = {}; SET VARIABLE incr_last_run = {}; SET VARIABLE incr_cursor = {}; \
@@ -43,6 +39,20 @@ pub(crate) fn set_cursor(
         literal(column),
         scope.is_backfill
     ))
+}
+
+/// The text of a column's greatest value. NaN is none, though the engine takes it for the greatest of all: a cursor that
+/// came to it would find nothing new for ever.
+pub(crate) fn newest_value(connection: &Connection, column: &str, table: &str) -> Result<Option<String>, EngineError> {
+    let column = quote(column);
+    let newest = connection.query_value(&format!("SELECT max({column})::VARCHAR FROM {table}"))?.into_text();
+    if newest.as_deref() != Some("nan") {
+        return Ok(newest);
+    }
+    // A text may be this one, too.
+    let is_nan = format!("typeof({column}) IN ('FLOAT', 'DOUBLE') AND {column}::VARCHAR = 'nan'");
+    let sql = format!("SELECT (max({column}) FILTER (WHERE NOT ({is_nan})))::VARCHAR FROM {table}");
+    Ok(connection.query_value(&sql)?.into_text())
 }
 
 /// Whether a table has a column.

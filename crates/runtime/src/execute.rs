@@ -10,7 +10,7 @@ use materialize::{
 };
 use plan::Names;
 use query::Functions;
-use types::{Code, Decision, Kind, Reason, RunType};
+use types::{Code, Decision, Diagnose as _, Kind, Reason, RunType};
 
 use crate::cursor::{CursorScope, has_column, set_cursor};
 use crate::fetching::{FetchPlan, LoadedRows, acknowledge, fetch_source, kept_source};
@@ -341,6 +341,25 @@ fn cursor_error(planned: &PlannedModel, error: &MaterializeError) -> Option<RunE
     })
 }
 
+/// What to do where a model that fetches cannot do what helps others: its SQL holds casts alone.
+fn help_to_fetch(error: &MaterializeError) -> Option<String> {
+    let elsewhere = "; or fetch into an append or table model, and write a model that reads it and";
+    match error {
+        MaterializeError::KeyRepeated { key, .. } => Some(format!(
+            "keep one row for each `{key}` in the lib function{elsewhere} keeps one of them, for example with \
+             QUALIFY row_number() OVER (PARTITION BY {key} ORDER BY …) = 1"
+        )),
+        MaterializeError::KeyNull { .. } => {
+            Some(format!("leave these rows out in the lib function, or give them a key there{elsewhere} does it"))
+        }
+        MaterializeError::ValuesWouldBeDropped { column, .. } => Some(format!(
+            "keep `{column}` in the model, as `{column}::TYPE AS {column}`: it is NULL where rows do not have it; or \
+             rebuild the table with --full-refresh"
+        )),
+        _ => None,
+    }
+}
+
 fn statement_error(
     planned: &PlannedModel,
     error: MaterializeError,
@@ -350,5 +369,13 @@ fn statement_error(
     let column = |name: &str| fetched.and_then(|fetched| fetched.plan.query.column_offset(name));
     let of_sql = error.offset().filter(|_| own_text).map(|offset| planned.model.sql_place(offset));
     let place = of_sql.or_else(|| output_place(&planned.model, &error, column)).map(Box::new);
-    RunError::Statement { error, place }
+    match fetched.and_then(|_| help_to_fetch(&error)) {
+        Some(help) => RunError::Refused {
+            code: error.code(),
+            message: error.cleaned(),
+            help,
+            place: place.unwrap_or_else(|| Box::new(planned.model.sql_place(0))),
+        },
+        None => RunError::Statement { error, place },
+    }
 }

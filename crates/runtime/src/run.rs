@@ -95,7 +95,7 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
     let facts = LakeFacts::read(&session.connection, &session.lake, &session.metadata)?;
     let Planned { models, names } = plan(options, &session, &facts, models)?;
     let registry = read_registry(&session, &options.root)?;
-    let plans = check_models(&session, &registry, &models, options.model.is_some())?;
+    let plans = check_models(&session, &registry, &models, options.model.is_some(), &options.cancellation)?;
     let pushing = check_pushes(&registry, &models)?;
     let functions = KnownFunctions::default();
     let context = RunContext {
@@ -133,6 +133,8 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
             plans: &plans,
             cancellation: &options.cancellation,
             run_id: &dag_run_id,
+            is_refresh: options.wish == Some(Wish::FullRefresh),
+            targets: options.model.is_none().then(|| models.iter().map(|planned| planned.target().key()).collect()),
         };
         let store = state.as_ref().filter(|_| !to_fetch.is_empty()).map(|state| state.store.clone());
         let fetches = store.map(|store| run_jobs(scope, &jobs, &to_fetch, store, options.jobs)).transpose()?;

@@ -59,9 +59,16 @@ impl Staging for SqlStore {
     }
 
     fn fetches(&mut self, target: &str) -> Result<Vec<StagedFetch>, StateError> {
-        let sql = self.fill(include_str!("../sql/fetches.sql"), &[("target", Arg::Text(target))]);
+        let mut found = self.all_fetches()?;
+        found.retain(|fetch| fetch.target.to_lowercase() == target.to_lowercase());
+        Ok(found)
+    }
+
+    fn all_fetches(&mut self) -> Result<Vec<StagedFetch>, StateError> {
+        let sql = self.fill(include_str!("../sql/fetches.sql"), &[]);
         let read = |mut row: Vec<engine::Value>| StagedFetch {
             claim_id: text(&mut row[0]),
+            target: text(&mut row[1]),
             is_complete: row[2].as_text() == Some("complete"),
             fingerprint: text(&mut row[3]),
             row_count: count(&row[4]),

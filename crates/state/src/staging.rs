@@ -18,6 +18,8 @@ pub struct FetchLease {
 pub struct StagedFetch {
     /// Its id.
     pub claim_id: String,
+    /// The target, as it was written then.
+    pub target: String,
     /// Whether all its rows are there.
     pub is_complete: bool,
     /// Whether its worker is gone.
@@ -46,8 +48,11 @@ pub trait Staging {
         empty_result: Option<&str>,
     ) -> Result<(), StateError>;
 
-    /// Attempts for a target that are in the state, oldest first.
+    /// Attempts for a target that are in the state, oldest first; whatever the case it was written in.
     fn fetches(&mut self, target: &str) -> Result<Vec<StagedFetch>, StateError>;
+
+    /// Attempts for all targets, oldest first.
+    fn all_fetches(&mut self) -> Result<Vec<StagedFetch>, StateError>;
 
     /// Makes a dead worker's attempt this worker's.
     fn adopt_fetch(&mut self, target: &str, claim_id: &str, run_id: &str) -> Result<FetchLease, StateError>;

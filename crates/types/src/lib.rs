@@ -10,6 +10,7 @@ mod duration;
 mod ident;
 mod kind;
 mod place;
+mod printable;
 mod run_type;
 mod target;
 
@@ -21,5 +22,6 @@ pub use duration::parse_duration;
 pub use ident::{dotted, fnv1a, hex, is_identifier, literal, quote};
 pub use kind::Kind;
 pub use place::Place;
+pub use printable::printable;
 pub use run_type::{Decision, Reason, RunType};
 pub use target::Target;

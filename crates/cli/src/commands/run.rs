@@ -199,8 +199,8 @@ fn lines(ui: &Ui, outcome: &ModelOutcome) -> Vec<String> {
         ),
     }];
     lines.extend(outcome.push.iter().map(push_line));
-    lines.extend(outcome.error.iter().map(|error| format!("  ERROR: {}", one_line(&ui.redact(&error.to_string())))));
-    lines.extend(outcome.warnings.iter().map(|warning| format!("  WARN: {}", one_line(&ui.redact(warning)))));
+    lines.extend(outcome.error.iter().map(|error| format!("  ERROR: {}", one_line(&ui.message(&error.to_string())))));
+    lines.extend(outcome.warnings.iter().map(|warning| format!("  WARN: {}", one_line(&ui.message(warning)))));
     lines
 }
 

@@ -33,7 +33,7 @@ fn dates_are_those_of_utc() {
             ("'2026-01-01T23:00:00'", Ok(Some("2026-01-01"))),
             ("'2026-01-01 24:00:00Z'", Ok(Some("2026-01-02"))),
             ("'0001-01-01T01:00+02:00'", Ok(Some("0001-12-31 (BC)"))),
-            ("'2026-02-30T23:00:00-05:00'", Err("out of range")),
+            ("'2026-02-30T23:00:00-05:00'", Err("no ISO date")),
             ("'2026-01-01 23:00 Europe/Berlin'", Err("must be an offset")),
             ("time.parse_time('2026-01-01T01:00:00+02:00')", Ok(Some("2025-12-31"))),
             ("time.time(year=-5, month=3, day=1)", Ok(Some("0006-03-01 (BC)"))),
@@ -177,5 +177,40 @@ fn a_zone_by_its_name_has_a_meaning_for_timestamptz_alone() {
     let lab = Lab::open();
     let named = "'2026-07-01 10:00:00 Europe/Berlin'";
     lab.all("TIMESTAMPTZ", &[(named, Ok(Some("2026-07-01 08:00:00+00"))), ("'2026-07-01 10:00 Nowhere'", Err(""))]);
-    lab.all("TIMESTAMP", &[(named, Err("not UTC"))]);
+    lab.all("TIMESTAMP", &[(named, Err("must be an offset"))]);
+}
+
+#[test]
+fn an_offset_that_is_not_understood_is_never_left_out() {
+    let lab = Lab::open();
+    let types = ["DATE", "TIME", "TIMETZ", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMPTZ"];
+    let offsets =
+        ["+24:00", "+99", "+99:99", "+02:60", "+15:60", "+2:00", "+2", "+020", "+0", "-5", "+02:00x", "+", "−"];
+    for name in types {
+        for offset in offsets {
+            for clock in ["10:00:00", "10:00"] {
+                for date in ["2026-01-01T", "2026-01-01 ", ""] {
+                    lab.all(name, &[(&format!("'{date}{clock}{offset}'"), Err(""))]);
+                }
+            }
+        }
+        for hour in ["'2026-01-01T10+02:00'", "'2026-01-01 10-05'", "'2026-01-01+02:00'", "'2026-01-01Z'"] {
+            lab.all(name, &[(hour, Err(""))]);
+        }
+        for zone in ["[America/New_York]", "[]", "[", "[a]]"] {
+            lab.all(name, &[(&format!("'2026-01-01T23:30:00{zone}'"), Err(""))]);
+        }
+    }
+}
+
+#[test]
+fn an_annotation_beside_an_offset_changes_nothing() {
+    let lab = Lab::open();
+    for text in ["'2026-01-01T23:30:00-05:00[America/New_York]'", "'2026-01-01T23:30−05:00[-05:00][u-ca=gregory]'"] {
+        lab.all("DATE", &[(text, Ok(Some("2026-01-02")))]);
+        lab.all("TIME", &[(text, Ok(Some("04:30:00")))]);
+        lab.all("TIMESTAMP", &[(text, Ok(Some("2026-01-02 04:30:00")))]);
+        lab.all("TIMESTAMPTZ", &[(text, Ok(Some("2026-01-02 04:30:00+00")))]);
+    }
+    lab.all("TIMESTAMP", &[("'2026-01-01T10:00:00Z[UTC]'", Ok(Some("2026-01-01 10:00:00")))]);
 }

@@ -79,6 +79,10 @@ fn floats_take_all_numbers() {
         ("float('-inf')", Ok(Some("-inf"))),
         ("None", Ok(None)),
         ("1 << 2000", Err("it is out of range")),
+        ("'1e400'", Err("it is out of range")),
+        ("' -1_0e400 '", Err("it is out of range")),
+        ("'1' + 400 * '0'", Err("it is out of range")),
+        ("'-inf'", Ok(Some("-inf"))),
         ("'abc'", Err("Could not convert string 'abc'")),
         ("''", Err("Could not convert string ''")),
         ("[1.5]", Err("a list has no meaning")),
@@ -100,6 +104,7 @@ fn floats_take_all_numbers() {
         "FLOAT",
         &[
             ("1e39", Err("it is out of range")),
+            ("'1e39'", Err("it is out of range")),
             ("1e-50", Ok(Some("0.0"))),
             ("16777217", Ok(Some("16777216.0"))),
             // Halfway between two floats, and just above: rounded once.

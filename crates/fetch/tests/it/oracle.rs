@@ -242,7 +242,16 @@ fn texts_of_moments_mean_the_same_in_every_session() {
                 continue;
             }
             let names_zone = reason.as_deref().is_some_and(|reason| reason.contains("must be an offset"));
-            assert!(names_zone || has_offset(text), "{text:?} as {name}: {ours:?} ({reason:?}), engine: {theirs:?}");
+            // The engine leaves out what it does not understand behind a date; that may have been an offset.
+            let has_word = text.chars().any(|c| c.is_ascii_alphabetic() && !matches!(c, 'T' | 't'));
+            let has_sign = text
+                .trim()
+                .split_once(|c: char| "T:".contains(c) || c.is_whitespace())
+                .is_some_and(|(_, rest)| rest.contains('-'));
+            let is_refused =
+                ours.is_none() && (has_word || has_sign) && reason.as_deref().is_some_and(|it| it.contains("no ISO"));
+            let is_as_expected = names_zone || is_refused || has_offset(text);
+            assert!(is_as_expected, "{text:?} as {name}: {ours:?} ({reason:?}), engine: {theirs:?}");
         }
         assert!(same > 30, "{name}: {same}");
     }

@@ -67,6 +67,39 @@ pub(super) const KEYED: [&str; 21] = [
     "insert",
 ];
 
+/// Methods that search or copy all that their receiver holds, however short their arguments are.
+pub(super) const LONG: [&str; 29] = [
+    "upper",
+    "lower",
+    "title",
+    "capitalize",
+    "isalnum",
+    "isalpha",
+    "isdigit",
+    "islower",
+    "isspace",
+    "istitle",
+    "isupper",
+    "keys",
+    "values",
+    "items",
+    "count",
+    "find",
+    "rfind",
+    "index",
+    "rindex",
+    "strip",
+    "lstrip",
+    "rstrip",
+    "removeprefix",
+    "removesuffix",
+    "partition",
+    "rpartition",
+    "remove",
+    "insert",
+    "pop",
+];
+
 fn names() -> impl Iterator<Item = &'static str> {
     CALLED.iter().chain(&KEYED).copied()
 }

@@ -24,7 +24,7 @@ pub(crate) const MAX_DIGITS: usize = 100_000;
 pub const MAX_TEXT_BYTES: usize = 1 << 28;
 
 /// The names that rewritten texts use. An author's file cannot.
-pub(crate) const RESERVED: [&str; 11] = [
+pub(crate) const RESERVED: [&str; 12] = [
     "__while__",
     FOREVER,
     operators::MUL,
@@ -32,6 +32,7 @@ pub(crate) const RESERVED: [&str; 11] = [
     operators::SHL,
     operators::ADDEND,
     operators::BOUNDED,
+    operators::PACED,
     operators::SHOWN,
     operators::SPREAD,
     methods::METHOD,

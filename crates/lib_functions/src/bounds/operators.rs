@@ -8,7 +8,8 @@ use starlark::values::list::ListRef;
 use starlark::values::tuple::TupleRef;
 use starlark::values::{Heap, Value, ValueLike};
 
-use super::weight::{bits_of, check_bits, is_scalar, room, weigh};
+use super::weight::{SHORT_BYTES, bits_of, check_bits, is_scalar, room, weigh};
+use crate::surroundings::Surroundings;
 
 /// In place of `*`.
 pub(super) const MUL: &str = "__mul__";
@@ -20,6 +21,8 @@ pub(super) const SHL: &str = "__shl__";
 pub(super) const ADDEND: &str = "__addend__";
 /// Around what becomes a key or is compared with.
 pub(super) const BOUNDED: &str = "__bounded__";
+/// Around what is searched or copied.
+pub(super) const PACED: &str = "__paced__";
 /// Around what is put into an f-string with so many places.
 pub(super) const SHOWN: &str = "__shown__";
 /// Around what becomes arguments.
@@ -64,13 +67,25 @@ pub(super) fn register(builder: &mut GlobalsBuilder) {
     ) -> starlark::Result<Value<'v>> {
         // A sum is no larger than what is on the heap already, if that is looked at each time.
         if b.unpack_i32().is_none() && b.downcast_ref::<StarlarkFloat>().is_none() {
+            Surroundings::pace(eval)?;
             iterated(b, eval)?;
         }
         Ok(b)
     }
 
-    fn __bounded__<'v>(#[starlark(require = pos)] value: Value<'v>, heap: Heap<'v>) -> starlark::Result<Value<'v>> {
-        bounded(value, heap).map(|()| value)
+    fn __bounded__<'v>(
+        #[starlark(require = pos)] value: Value<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<Value<'v>> {
+        paced(value, eval)?;
+        bounded(value, eval.heap()).map(|()| value)
+    }
+
+    fn __paced__<'v>(
+        #[starlark(require = pos)] value: Value<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<Value<'v>> {
+        paced(value, eval).map(|()| value)
     }
 
     fn __shown__<'v>(
@@ -130,6 +145,7 @@ pub(super) fn fits<'v>(places: usize, value: Value<'v>, eval: &Evaluator<'v, '_,
     if value.unpack_i32().is_some() {
         return Ok(());
     }
+    paced(value, eval)?;
     let shown = weigh(value, eval.heap())?.bytes;
     room(eval, places.saturating_mul(shown))
 }
@@ -140,6 +156,15 @@ fn shifted(a: Value<'_>, b: Value<'_>) -> starlark::Result<()> {
         (Some(bits), Some(by)) if bits > 0 => Ok(check_bits(bits + by)?),
         _ => Ok(()),
     }
+}
+
+/// Ends the call before a long step, if the run is stopped.
+fn paced(value: Value<'_>, eval: &Evaluator<'_, '_, '_>) -> starlark::Result<()> {
+    let is_short = match value.unpack_str() {
+        Some(text) => text.len() <= SHORT_BYTES,
+        None => is_scalar(value),
+    };
+    if is_short { Ok(()) } else { Surroundings::pace(eval) }
 }
 
 /// Bounds hashing a value, and comparing with it: that ends with the smaller one.

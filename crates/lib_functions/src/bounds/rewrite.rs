@@ -9,6 +9,7 @@
 //! d[key]        →  d[__bounded__((key))]
 //! f"{x}"        →  f"{__shown__(1, (x))}"
 //! f(*all)       →  f(*__spread__((all)))
+//! x in all      →  x in __paced__((all))
 //! ```
 //!
 //! What a literal bounds stays as it is, so that most of a file does.
@@ -25,8 +26,8 @@ use starlark_syntax::syntax::ast::{
 use starlark_syntax::syntax::uniplate::Visit;
 
 use super::edits::{Edits, Rewritten};
-use super::methods::{KEYED, METHOD, RECEIVER, number};
-use super::operators::{ADDEND, BOUNDED, MOD, MUL, SHL, SHOWN, SPREAD};
+use super::methods::{KEYED, LONG, METHOD, RECEIVER, number};
+use super::operators::{ADDEND, BOUNDED, MOD, MUL, PACED, SHL, SHOWN, SPREAD};
 use super::regions::Regions;
 use crate::literal::Problem;
 
@@ -38,6 +39,9 @@ pub(crate) fn rewrite(text: &str, module: &AstModule) -> Result<Rewritten, Probl
     let regions = Regions::of(text);
     let mut rewriter = Rewriter::new(text, &regions);
     rewriter.statement(module.statement())?;
+    if let Some(problem) = rewriter.problem {
+        return Err(problem);
+    }
     Ok(rewriter.edits.apply(text, 0..text.len()))
 }
 
@@ -47,11 +51,13 @@ struct Rewriter<'a> {
     edits: Edits,
     /// Names of methods that were looked at with their calls.
     taken: BTreeSet<u32>,
+    /// What an expression holds that cannot be kept.
+    problem: Option<Problem>,
 }
 
 impl<'a> Rewriter<'a> {
     fn new(text: &'a str, regions: &'a Regions<'a>) -> Self {
-        Self { text, regions, edits: Edits::default(), taken: BTreeSet::new() }
+        Self { text, regions, edits: Edits::default(), taken: BTreeSet::new(), problem: None }
     }
 
     fn statement(&mut self, statement: &AstStmt) -> Result<(), Problem> {
@@ -117,6 +123,11 @@ impl<'a> Rewriter<'a> {
             Expr::Call(callee, args) => self.call(callee, &args.args),
             Expr::Dot(receiver, name) => self.attribute(receiver, name, None),
             Expr::Index(parts) => self.key(&parts.1),
+            Expr::Slice(sliced, ..) => self.guard(self.regions.of_span(sliced.span), PACED),
+            Expr::Literal(AstLiteral::Float(number)) if !number.node.is_finite() => {
+                let message = "the number is out of range; infinity is written float(\"inf\")";
+                self.problem.get_or_insert_with(|| Problem::new(message, expr.span));
+            }
             Expr::Dict(entries) => entries.iter().for_each(|(key, _)| self.key(key)),
             Expr::DictComprehension(entry, ..) => self.key(&entry.0),
             Expr::FString(text) => {
@@ -132,7 +143,10 @@ impl<'a> Rewriter<'a> {
 
     /// Calls a function of one argument with what stands there.
     fn guard(&mut self, range: Range<usize>, function: &str) {
-        self.edits.wrap(range, format!("{function}(("), "))");
+        // In `x in(y)` no blank stands before what is wrapped.
+        let is_behind_word = self.text[..range.start].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        let blank = if is_behind_word { " " } else { "" };
+        self.edits.wrap(range, format!("{blank}{function}(("), "))");
     }
 
     /// A value that is put into a text with so many places.
@@ -154,7 +168,18 @@ impl<'a> Rewriter<'a> {
             BinOp::Multiply => self.function(MUL, first, operator, second),
             BinOp::Percent if !has_number => self.function(MOD, first, operator, second),
             BinOp::LeftShift => self.function(SHL, first, operator, second),
-            BinOp::In | BinOp::NotIn if !is_bounded(left) => self.guard(first, BOUNDED),
+            BinOp::In | BinOp::NotIn => {
+                if !is_bounded(left) {
+                    self.guard(first, BOUNDED);
+                }
+                if !is_bounded(right) {
+                    self.guard(second, PACED);
+                }
+            }
+            BinOp::BitOr | BinOp::BitAnd | BinOp::BitXor | BinOp::Subtract if !has_number => {
+                // Of dicts and sets.
+                self.guard(second, PACED);
+            }
             _ if is_bounded(left) || is_bounded(right) => {}
             BinOp::Equal
             | BinOp::NotEqual
@@ -185,30 +210,42 @@ impl<'a> Rewriter<'a> {
 
     /// A method that is called with these arguments, or is taken to be called later.
     fn attribute(&mut self, receiver: &AstExpr, name: &AstString, args: Option<&[AstArgument]>) {
-        let Some(number) = number(&name.node) else { return };
+        let method = name.node.as_str();
+        let is_long = args.is_some() && LONG.contains(&method);
+        let Some(number) = number(method) else {
+            if is_long {
+                self.guard(self.regions.of_attribute(receiver.span, name.span).0, PACED);
+            }
+            return;
+        };
         if !self.taken.insert(name.span.begin().get()) {
             return;
         }
         let values = args.and_then(|args| args.iter().map(single).collect::<Option<Vec<&AstExpr>>>());
-        match (name.node.as_str(), values, places(receiver)) {
+        let (range, dot, call) = self.regions.of_attribute(receiver.span, name.span);
+        match (method, values, places(receiver)) {
             ("format", Some(values), Some(places)) => {
                 return values.into_iter().for_each(|value| self.shown(value, places));
             }
-            ("replace", Some(values), _) if values.iter().all(|value| is_bounded(value)) => return,
+            ("replace", Some(values), _) if values.iter().all(|value| is_bounded(value)) => {
+                return self.guard(range, PACED);
+            }
             _ => {}
         }
-        let (receiver, dot, call) = self.regions.of_attribute(receiver.span, name.span);
         match (args, call) {
-            (Some([Spanned { node: Argument::Positional(key), .. }, ..]), _) if KEYED.contains(&name.node.as_str()) => {
+            (Some([Spanned { node: Argument::Positional(key), .. }, ..]), _) if KEYED.contains(&method) => {
                 self.key(key);
+                if is_long {
+                    self.guard(range, PACED);
+                }
             }
             (Some(_), Some(after)) => {
-                self.edits.wrap(receiver, format!("{METHOD}({number}, "), "");
+                self.edits.wrap(range, format!("{METHOD}({number}, "), "");
                 self.edits.replace(dot.start..after, ", ");
             }
             _ => {
                 let method = format!("(lambda {RECEIVER}: lambda *a, **k: {METHOD}({number}, {RECEIVER}, *a, **k))(");
-                self.edits.wrap(receiver, method, "");
+                self.edits.wrap(range, method, "");
                 self.edits.replace(dot, ")");
             }
         }

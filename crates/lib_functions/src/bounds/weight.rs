@@ -19,6 +19,9 @@ const MAX_BITS: u64 = 332_192;
 /// Bytes that a value may take as text, beside those of texts in it.
 const SCALAR_BYTES: usize = 24;
 
+/// Longest text that takes no time.
+pub(super) const SHORT_BYTES: usize = 4096;
+
 /// Why an operation is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Excess {
@@ -158,8 +161,11 @@ pub(super) fn bits_of(value: Value<'_>) -> Option<u64> {
     }
 }
 
-/// An error unless the heap may grow by so many bytes.
+/// An error unless the heap may grow by so many bytes, and there is time for it.
 pub(super) fn room(eval: &Evaluator<'_, '_, '_>, bytes: usize) -> starlark::Result<()> {
+    if bytes > SHORT_BYTES {
+        Surroundings::pace(eval)?;
+    }
     let limit = Surroundings::of(eval)?.host.options().limits.heap_bytes;
     if eval.heap().allocated_bytes().saturating_add(bytes) > limit { Err(Excess::Memory.into()) } else { Ok(()) }
 }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use csv::{ReaderBuilder, StringRecord, WriterBuilder};
 use num_bigint::BigInt;
 use starlark::environment::GlobalsBuilder;
+use starlark::eval::Evaluator;
 use starlark::values::dict::{AllocDict, DictRef};
 use starlark::values::list::AllocList;
 use starlark::values::{Heap, UnpackValue, Value};
@@ -12,6 +13,7 @@ use starlark::values::{Heap, UnpackValue, Value};
 use super::json::{Style, to_text};
 use super::{arguments, csv_quotes, failure};
 use crate::host_value::elements;
+use crate::surroundings::Surroundings;
 
 const DECODE: &str = "csv.decode";
 const ENCODE: &str = "csv.encode";
@@ -28,8 +30,10 @@ fn members(builder: &mut GlobalsBuilder) {
         s: Value<'v>,
         delimiter: Option<Value<'v>>,
         header: Option<Value<'v>>,
-        heap: Heap<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
     ) -> starlark::Result<Value<'v>> {
+        Surroundings::pace(eval)?;
+        let heap = eval.heap();
         let text = arguments::text(DECODE, "s", s)?;
         let delimiter = delimiter.map_or(Ok(","), |value| arguments::text(DECODE, "delimiter", value))?;
         let header = match header.map(|value| (value, value.unpack_bool())) {
@@ -42,7 +46,13 @@ fn members(builder: &mut GlobalsBuilder) {
     }
 
     /// The text of rows that are dicts, or lists.
-    fn encode<'v>(rows: Value<'v>, header: Option<Value<'v>>, heap: Heap<'v>) -> starlark::Result<String> {
+    fn encode<'v>(
+        rows: Value<'v>,
+        header: Option<Value<'v>>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<String> {
+        Surroundings::pace(eval)?;
+        let heap = eval.heap();
         let Some(items) = elements(rows, heap) else {
             return Err(arguments::wrong_type(ENCODE, "rows", "list", rows));
         };

@@ -6,27 +6,32 @@ use hmac::{Hmac, Mac as _};
 use md5::Md5;
 use sha2::{Digest, Sha256};
 use starlark::environment::GlobalsBuilder;
+use starlark::eval::Evaluator;
+use starlark::values::Value;
 use starlark::values::tuple::UnpackTuple;
-use starlark::values::{Heap, Value};
 use types::hex;
 
 use super::{arguments, failure};
+use crate::surroundings::Surroundings;
 
 /// Adds the functions.
 #[starlark::starlark_module]
 pub(super) fn register(builder: &mut GlobalsBuilder) {
     /// MD5 as lower hex.
-    fn md5<'v>(x: Value<'v>) -> starlark::Result<String> {
+    fn md5<'v>(x: Value<'v>, eval: &mut Evaluator<'v, '_, '_>) -> starlark::Result<String> {
+        Surroundings::pace(eval)?;
         Ok(hex(&Md5::digest(arguments::text_or_bytes("md5", "x", x)?)))
     }
 
     /// SHA-256 as lower hex.
-    fn sha256<'v>(x: Value<'v>) -> starlark::Result<String> {
+    fn sha256<'v>(x: Value<'v>, eval: &mut Evaluator<'v, '_, '_>) -> starlark::Result<String> {
+        Surroundings::pace(eval)?;
         Ok(hex(&Sha256::digest(arguments::text_or_bytes("sha256", "x", x)?)))
     }
 
     /// HMAC with SHA-256 (RFC 2104) as lower hex.
-    fn hmac_sha256<'v>(key: Value<'v>, msg: Value<'v>) -> starlark::Result<String> {
+    fn hmac_sha256<'v>(key: Value<'v>, msg: Value<'v>, eval: &mut Evaluator<'v, '_, '_>) -> starlark::Result<String> {
+        Surroundings::pace(eval)?;
         let key = arguments::text_or_bytes("hmac_sha256", "key", key)?;
         let message = arguments::text_or_bytes("hmac_sha256", "msg", msg)?;
         let mac = Hmac::<Sha256>::new_from_slice(key).map_err(|error| failure("hmac_sha256", error))?;
@@ -34,12 +39,15 @@ pub(super) fn register(builder: &mut GlobalsBuilder) {
     }
 
     /// Standard base64 (RFC 4648) with padding.
-    fn base64_encode<'v>(x: Value<'v>) -> starlark::Result<String> {
+    fn base64_encode<'v>(x: Value<'v>, eval: &mut Evaluator<'v, '_, '_>) -> starlark::Result<String> {
+        Surroundings::pace(eval)?;
         Ok(STANDARD.encode(arguments::text_or_bytes("base64_encode", "x", x)?))
     }
 
     /// What standard base64 stands for: a string if it is UTF-8, else bytes.
-    fn base64_decode<'v>(s: Value<'v>, heap: Heap<'v>) -> starlark::Result<Value<'v>> {
+    fn base64_decode<'v>(s: Value<'v>, eval: &mut Evaluator<'v, '_, '_>) -> starlark::Result<Value<'v>> {
+        Surroundings::pace(eval)?;
+        let heap = eval.heap();
         let text = arguments::text_or_bytes("base64_decode", "s", s)?;
         let decoded = STANDARD.decode(text).map_err(|error| failure("base64_decode", error))?;
         Ok(match String::from_utf8(decoded) {

@@ -1,12 +1,14 @@
 //! The module `json`. Its parts are also for responses and for values that become text.
 
 use starlark::environment::GlobalsBuilder;
+use starlark::eval::Evaluator;
 use starlark::values::{Heap, Value};
 
 pub(crate) use super::json_read::parse;
 use super::{arguments, failure};
 use crate::json_write::indented;
 pub(crate) use crate::json_write::{Style, to_text};
+use crate::surroundings::Surroundings;
 
 /// Adds the namespace `json`.
 pub(super) fn register(builder: &mut GlobalsBuilder) {
@@ -16,13 +18,21 @@ pub(super) fn register(builder: &mut GlobalsBuilder) {
 #[starlark::starlark_module]
 fn members(builder: &mut GlobalsBuilder) {
     /// Compact JSON with sorted keys.
-    fn encode<'v>(x: Value<'v>, heap: Heap<'v>) -> starlark::Result<String> {
+    fn encode<'v>(x: Value<'v>, eval: &mut Evaluator<'v, '_, '_>) -> starlark::Result<String> {
+        Surroundings::pace(eval)?;
+        let heap = eval.heap();
         to_text(x, heap, Style::Sorted).map_err(|error| failure("json.encode", error))
     }
 
     /// The value of a JSON text; the default, if given, when the text is not JSON. What is JSON but beyond a limit is an
     /// error also then.
-    fn decode<'v>(s: Value<'v>, default: Option<Value<'v>>, heap: Heap<'v>) -> starlark::Result<Value<'v>> {
+    fn decode<'v>(
+        s: Value<'v>,
+        default: Option<Value<'v>>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<Value<'v>> {
+        Surroundings::pace(eval)?;
+        let heap = eval.heap();
         let text = arguments::text("json.decode", "s", s)?;
         match (parse(text, heap), default) {
             (Ok(value), _) => Ok(value),
@@ -32,7 +42,13 @@ fn members(builder: &mut GlobalsBuilder) {
     }
 
     /// The same JSON text, one value a line.
-    fn indent<'v>(s: Value<'v>, prefix: Option<Value<'v>>, indent: Option<Value<'v>>) -> starlark::Result<String> {
+    fn indent<'v>(
+        s: Value<'v>,
+        prefix: Option<Value<'v>>,
+        indent: Option<Value<'v>>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<String> {
+        Surroundings::pace(eval)?;
         let text = arguments::text("json.indent", "s", s)?;
         let (prefix, indent) = margins("json.indent", prefix, indent)?;
         Heap::temp(|heap| parse(text, heap).map(|_| ())).map_err(|error| failure("json.indent", error))?;
@@ -44,8 +60,10 @@ fn members(builder: &mut GlobalsBuilder) {
         x: Value<'v>,
         prefix: Option<Value<'v>>,
         indent: Option<Value<'v>>,
-        heap: Heap<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
     ) -> starlark::Result<String> {
+        Surroundings::pace(eval)?;
+        let heap = eval.heap();
         let (prefix, indent) = margins("json.encode_indent", prefix, indent)?;
         let text = to_text(x, heap, Style::Sorted).map_err(|error| failure("json.encode_indent", error))?;
         Ok(indented(&text, prefix, indent))

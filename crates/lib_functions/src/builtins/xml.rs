@@ -2,9 +2,11 @@
 //! of one name are a list.
 
 use starlark::environment::GlobalsBuilder;
-use starlark::values::{Heap, Value};
+use starlark::eval::Evaluator;
+use starlark::values::Value;
 
 use super::{arguments, failure, xml_read, xml_write};
+use crate::surroundings::Surroundings;
 
 /// The key of an element's text that has attributes or elements beside it.
 pub(super) const TEXT_KEY: &str = "#text";
@@ -19,13 +21,17 @@ pub(super) fn register(builder: &mut GlobalsBuilder) {
 #[starlark::starlark_module]
 fn members(builder: &mut GlobalsBuilder) {
     /// A document as a dict with the root element's name as its key.
-    fn decode<'v>(s: Value<'v>, heap: Heap<'v>) -> starlark::Result<Value<'v>> {
+    fn decode<'v>(s: Value<'v>, eval: &mut Evaluator<'v, '_, '_>) -> starlark::Result<Value<'v>> {
+        Surroundings::pace(eval)?;
+        let heap = eval.heap();
         let text = arguments::text("xml.decode", "s", s)?;
         xml_read::read(text, heap).map_err(|error| failure("xml.decode", error))
     }
 
     /// The document of a dict.
-    fn encode<'v>(d: Value<'v>, heap: Heap<'v>) -> starlark::Result<String> {
+    fn encode<'v>(d: Value<'v>, eval: &mut Evaluator<'v, '_, '_>) -> starlark::Result<String> {
+        Surroundings::pace(eval)?;
+        let heap = eval.heap();
         xml_write::written(d, heap).map_err(|error| failure("xml.encode", error))
     }
 }
@@ -124,6 +130,13 @@ mod tests {
             ("xml.decode(b'<a/>')", "xml.decode: `s` must be str, not bytes"),
             ("xml.decode('<a>' * 100000)", "nested more than 512 levels deep"),
         ]);
+    }
+
+    #[test]
+    fn no_attribute_is_lost_to_one_with_another_prefix() {
+        let error = decoded("<a:b xmlns:a='u' a:c='1' c='2'/>").unwrap_err();
+        assert!(error.contains("the attribute \"c\" stands twice, if prefixes are left out"), "{error}");
+        assert_eq!(decoded("<b xmlns:a='u' a:c='1' d='2'/>").as_deref(), Ok("{\"b\": {\"@c\": \"1\", \"@d\": \"2\"}}"));
     }
 
     #[test]

@@ -114,7 +114,10 @@ impl<'v> Document<'v> {
             let value = attribute.normalized_value(XmlVersion::Implicit1_0).map_err(|error| error.to_string())?;
             check_characters(&value)?;
             if key != "xmlns" && !key.starts_with("xmlns:") {
-                attributes.insert(format!("{ATTRIBUTE_MARK}{local}"), value.into_owned());
+                let lost = attributes.insert(format!("{ATTRIBUTE_MARK}{local}"), value.into_owned());
+                if lost.is_some() {
+                    return Err(format!("the attribute {local:?} stands twice, if prefixes are left out"));
+                }
             }
         }
         let name = name.to_owned();

@@ -1,9 +1,11 @@
 //! The module `yaml`: YAML 1.2 with the core schema.
 
 use starlark::environment::GlobalsBuilder;
-use starlark::values::{Heap, Value};
+use starlark::eval::Evaluator;
+use starlark::values::Value;
 
 use super::{arguments, failure, yaml_read, yaml_write};
+use crate::surroundings::Surroundings;
 
 /// Adds the namespace `yaml`.
 pub(super) fn register(builder: &mut GlobalsBuilder) {
@@ -13,14 +15,18 @@ pub(super) fn register(builder: &mut GlobalsBuilder) {
 #[starlark::starlark_module]
 fn members(builder: &mut GlobalsBuilder) {
     /// The first document of a text, None if there is none.
-    fn decode<'v>(s: Value<'v>, heap: Heap<'v>) -> starlark::Result<Value<'v>> {
+    fn decode<'v>(s: Value<'v>, eval: &mut Evaluator<'v, '_, '_>) -> starlark::Result<Value<'v>> {
+        Surroundings::pace(eval)?;
+        let heap = eval.heap();
         let text = arguments::text("yaml.decode", "s", s)?;
         let value = yaml_read::read(text, heap).map_err(|error| failure("yaml.decode", error))?;
         value.to_value(heap).map_err(|error| failure("yaml.decode", error))
     }
 
     /// A document in block style, keys in their order.
-    fn encode<'v>(x: Value<'v>, heap: Heap<'v>) -> starlark::Result<String> {
+    fn encode<'v>(x: Value<'v>, eval: &mut Evaluator<'v, '_, '_>) -> starlark::Result<String> {
+        Surroundings::pace(eval)?;
+        let heap = eval.heap();
         yaml_write::written(x, heap).map_err(|error| failure("yaml.encode", error))
     }
 }

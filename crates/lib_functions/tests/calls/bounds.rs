@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lib_functions::{LibErrorKind, Limits};
+use lib_functions::{HostValue, LibErrorKind, Limits};
 
 use crate::scene::Scene;
 
@@ -176,6 +176,16 @@ fn operators_and_methods_keep_their_meaning() {
 }
 
 #[test]
+fn a_limit_is_told_at_the_function() {
+    let limits = Limits { steps: 10_000, ..Limits::default() };
+    let stage = Scene::new("", "for i in range(1000000):\n    pass").limits(limits).stage();
+    let ended = stage.with(|running| crate::scene::fetch(running, &[], &HostValue::None, &mut Vec::new()));
+    let Err(lib_functions::CallError::Failed(error)) = ended.unwrap() else { panic!("it ended") };
+    let place = error.place.expect("the place of the function at least");
+    assert!(place.source()[place.span()].contains("fetch") || place.source()[place.span()].contains("for"));
+}
+
+#[test]
 fn errors_of_operators_are_those_of_the_language_at_the_authors_place() {
     for (body, expected, shown) in [
         ("a = None\nb = 1\n(a) * b", "Operation `*` not supported for types `None` and `int`", "(a) * b"),
@@ -187,7 +197,8 @@ fn errors_of_operators_are_those_of_the_language_at_the_authors_place() {
     ] {
         let stage = Scene::new("", body).stage();
         let ended = stage.with(|running| {
-            running.fetch(&[], &lib_functions::HostValue::None, 1, |_, row| crate::scene::keep(&row, &mut Vec::new()))
+            running
+                .fetch(&[], &lib_functions::HostValue::None, 1, |_, row, _| crate::scene::keep(&row, &mut Vec::new()))
         });
         let Err(lib_functions::CallError::Failed(error)) = ended.unwrap().map_err(crate::scene::call_error) else {
             panic!("{body}")

@@ -54,7 +54,7 @@ fn fetch_with(files: &[(&str, &str)], limits: Limits, stop: Stop) -> Got {
     let mut rows = Vec::new();
     let page = with_lib(lib, &host, Direction::Fetch, |running| {
         let arguments = [("a", HostValue::Text("1".into())), ("target", HostValue::Text("raw.x".into()))];
-        running.fetch(&arguments, &HostValue::None, 1, |_, row| {
+        running.fetch(&arguments, &HostValue::None, 1, |_, row, _| {
             let cells: Vec<String> =
                 row.cells().into_iter().map(|(name, cell)| format!("{name}={}", cell.json().unwrap())).collect();
             rows.push(cells.join(","));
@@ -156,10 +156,10 @@ fn a_call_ends_at_its_limits() {
         fetch_with(&[(files[0].0, &files[0].1)], limits, Stop::never()).page.unwrap_err()
     };
     let steps = run("    while True:\n        pass\n", Limits { steps: 100_000, ..Limits::default() });
-    assert!(steps.contains("duration limit"), "{steps}");
+    assert!(steps.contains("the limit of 100000 steps was exceeded"), "{steps}");
     let memory = "    all = []\n    for i in range(100000000):\n        all.append(str(i) * 100)\n";
     let memory = run(memory, Limits { heap_bytes: 20 << 20, ..Limits::default() });
-    assert!(memory.contains("emory limit"), "{memory}");
+    assert!(memory.contains("the memory limit of 20971520 bytes was exceeded"), "{memory}");
     let time = run("    sleep(60)\n", Limits { time: Duration::from_millis(100), ..Limits::default() });
     assert!(time.contains("took longer than"), "{time}");
 }
@@ -220,7 +220,7 @@ fn cells_know_their_kinds() {
     let kinds = with_lib(registry.get("X").unwrap(), &host, Direction::Fetch, |running| {
         let mut kinds = Vec::new();
         let arguments = [("a", HostValue::None), ("target", HostValue::None)];
-        let fetched = running.fetch(&arguments, &HostValue::None, 1, |_, row| {
+        let fetched = running.fetch(&arguments, &HostValue::None, 1, |_, row, _| {
             kinds.extend(row.cells().into_iter().map(|(_, cell)| match cell.kind() {
                 CellKind::BigInt(_) => "big",
                 CellKind::Float(_) => "float",

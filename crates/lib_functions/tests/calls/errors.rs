@@ -10,7 +10,7 @@ fn a_failed_request_leads_to_the_line_that_made_it() {
     let server = Server::answers(vec![Answer::new(503, &[], "down")]);
     let stage = Scene::new("", &format!("url = \"{}\"\nhttp.get(url)", server.url("/"))).stage();
     let failed = stage.with(|running| {
-        running.fetch(&[], &lib_functions::HostValue::None, 1, |_, row| crate::scene::keep(&row, &mut Vec::new()))
+        running.fetch(&[], &lib_functions::HostValue::None, 1, |_, row, _| crate::scene::keep(&row, &mut Vec::new()))
     });
     let Err(lib_functions::CallError::Failed(error)) = failed.unwrap().map_err(crate::scene::call_error) else {
         panic!()

@@ -50,7 +50,10 @@ fn a_job_is_submitted_checked_and_read() {
         assert_eq!(running.check(&job).unwrap(), JobState::Waiting);
         let JobState::Done(result) = running.check(&job).unwrap() else { panic!("not done") };
         let mut page = |cursor: &HostValue, number| {
-            running.fetch_result(&result, cursor, number, |_, row| keep(&row, &mut rows)).map_err(call_error).unwrap()
+            running
+                .fetch_result(&result, cursor, number, |_, row, _| keep(&row, &mut rows))
+                .map_err(call_error)
+                .unwrap()
         };
         let first = page(&HostValue::None, 1);
         [first.next.clone(), page(&first.next.unwrap(), 2).next]
@@ -109,7 +112,7 @@ fn a_result_is_judged_like_a_page() {
     let text = lib(None, "return 1", "return 1").replace("resp = http.get", "return {}\n    resp = http.get");
     let failed = Scene::of(&text).stage().with(|running| {
         running
-            .fetch_result(&HostValue::int(1), &HostValue::None, 3, |_, row| keep(&row, &mut Vec::new()))
+            .fetch_result(&HostValue::int(1), &HostValue::None, 3, |_, row, _| keep(&row, &mut Vec::new()))
             .map_err(call_error)
     });
     let Err(CallError::Failed(error)) = failed.unwrap() else { panic!("it has no rows") };

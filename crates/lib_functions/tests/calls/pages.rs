@@ -177,7 +177,7 @@ fn a_row_that_is_refused_ends_the_page() {
     let stage = Scene::new("", "return {\"rows\": [{\"n\": 1}, {\"n\": 2}, {\"n\": 3}]}").stage();
     let mut rows = Vec::new();
     let refused = stage.with(|running| {
-        running.fetch(&[], &HostValue::None, 1, |number, row| {
+        running.fetch(&[], &HostValue::None, 1, |number, row, _| {
             let _ = keep(&row, &mut rows);
             if number == 2 { Err("full") } else { Ok(()) }
         })
@@ -194,7 +194,7 @@ fn an_abort_ends_the_fetch_wherever_it_is_called() {
     let stage =
         Scene::of("API = {\"fetch\": {}}\nX = abort()\n\ndef fetch(page):\n    return {\"rows\": []}\n").stage();
     let error = stage.with(|running| {
-        running.fetch(&[], &HostValue::None, 1, |_, row| keep(&row, &mut Vec::new())).map_err(call_error).is_ok()
+        running.fetch(&[], &HostValue::None, 1, |_, row, _| keep(&row, &mut Vec::new())).map_err(call_error).is_ok()
     });
     assert!(error.unwrap_err().to_string().contains("abort() is called outside of a function"));
 }

@@ -177,7 +177,7 @@ pub fn fetch(
     cursor: &HostValue,
     rows: &mut Vec<String>,
 ) -> Result<Page, CallError> {
-    running.fetch(arguments, cursor, 1, |_, row| keep(&row, rows)).map_err(call_error)
+    running.fetch(arguments, cursor, 1, |_, row, _| keep(&row, rows)).map_err(call_error)
 }
 
 /// Keeps a row as `name=JSON,…`. Refuses none, as the callback may.

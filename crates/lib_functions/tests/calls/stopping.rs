@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use lib_functions::{CallError, HostValue, LibErrorKind};
+use lib_functions::{CallError, HostValue, LibErrorKind, PageError};
 use testkit::http::{Answer, Server};
 
 use crate::scene::Scene;
@@ -35,6 +35,55 @@ fn loops_stop() {
     ] {
         assert_stops("", body);
     }
+}
+
+#[test]
+fn loops_of_long_steps_stop() {
+    let long = "s = \"ab\" * 1000000\nl = list(range(300000))\nd = {i: 0 for i in l}\nwhile True:\n    ";
+    for step in [
+        "-1 in l",
+        "l == list(l)",
+        "l[1:]",
+        "[1] + l",
+        "s.upper()",
+        "s.find(\"c\")",
+        "s.replace(\"c\", \"d\")",
+        "s.strip()",
+        "s.isalpha()",
+        "d.keys()",
+        "d | d",
+        "l * 2",
+        "set(l) - set(l)",
+        "s in d",
+        "md5(s)",
+        "base64_encode(s)",
+        "json.encode(s)",
+        "csv.decode(s)",
+        "sorted(l, key=lambda x: -x)",
+        "str(l)",
+    ] {
+        assert_stops("", &format!("{long}{step}"));
+    }
+}
+
+#[test]
+fn a_page_of_many_rows_stops() {
+    let stage = Scene::of(
+        "API = {\"fetch\": {}}\n\ndef fetch():\n    print(1)\n    return {\"rows\": [{\"a\": 1}] * 3000000}\n",
+    );
+    let stage = stage.stopped_after(Duration::ZERO).stage();
+    let mut rows = 0;
+    let ended = stage.with(|running| {
+        running.fetch(&[], &HostValue::None, 1, |_, _, _| {
+            rows += 1;
+            Ok::<(), ()>(())
+        })
+    });
+    assert!(matches!(
+        ended.unwrap(),
+        Err(PageError::Call(CallError::Failed(error))) if error.kind == LibErrorKind::Stopped
+    ));
+    assert_eq!(rows, 0, "no more rows are looked at than between two questions");
 }
 
 #[test]

@@ -66,6 +66,9 @@ fn hosts_get_the_secret_too() {
         ["files.example.com", "x.y:8443"]
     );
     assert_fails(&text("{'env': 'K', 'hosts': ['a b']}"), "API[\"auth\"][\"hosts\"]: \"a b\" is no host", 2, "'a b'");
+    for host in ["http://x.y/", "https://x.y/a", "x.y/", "x.y?a"] {
+        assert_fails(&text(&format!("{{'env': 'K', 'hosts': ['{host}']}}")), "is no host", 2, &format!("'{host}'"));
+    }
     assert_fails(
         &text("{'env': 'K', 'hosts': 'x.y'}"),
         "[\"hosts\"]: expected list of strings, got string",
@@ -90,6 +93,7 @@ fn what_is_no_form_is_refused() {
         ("{'env': 'K', 'header': 'X', 'param': 'p'}", "[\"param\"] cannot stand beside \"header\"", "'p'"),
         ("{'env': {'env': 'K'}}", "[\"env\"]: expected string, got dict", "{'env': 'K'}"),
         ("{'env': ''}", "[\"env\"] names no variable", "''"),
+        ("{'env': 'K', 'header': 'Bad Header'}", "[\"header\"] must be the name of a header", "'Bad Header'"),
         ("{'env': 'K', 'header': 1}", "[\"header\"]: expected string, got int", "1"),
         ("{'env': 'K', 'param': []}", "[\"param\"]: expected string, got list", "[]"),
         ("{'user': 1, 'pass': 'p'}", &format!("[\"user\"]{secret}"), "1"),

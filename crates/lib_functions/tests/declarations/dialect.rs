@@ -213,3 +213,11 @@ fn what_the_language_does_not_have_stays_rejected() {
         assert!(!error.message.contains("dialect") && !error.message.contains("__"), "{error}");
     }
 }
+
+#[test]
+fn a_number_that_would_be_infinite_is_refused() {
+    for number in ["1e400", "1.5e999"] {
+        assert_fails(&body(&format!("return [{number}]")), "the number is out of range", 4, number);
+    }
+    good(&body("return [1e308, float('inf')]"));
+}

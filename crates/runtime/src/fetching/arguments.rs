@@ -5,12 +5,17 @@ use fetch::columns_argument;
 use lib_functions::HostValue;
 use model::{Incremental, Model, SyntaxTree};
 use query::{FetchArgument, FetchQuery};
-use types::{Code, RunType, quote};
+use types::{Code, RunType};
 
 use super::checks::FetchPlan;
+use super::declared::{no_tree, null_tree};
+use crate::cursor::newest_value;
 use crate::planning::PlannedModel;
 use crate::task::Task;
 use crate::{RunError, Session};
+
+/// Longest text of an argument.
+const MOST_BYTES: usize = 16 << 20;
 
 /// All arguments by name.
 pub(crate) fn arguments(
@@ -44,9 +49,8 @@ pub(crate) fn arguments(
 /// The newest value of the cursor in the table.
 fn newest(session: &Session, planned: &PlannedModel, incremental: &Incremental) -> Result<Option<String>, RunError> {
     let (column, table) = (&incremental.column, planned.target().qualified(&session.lake));
-    let sql = format!("SELECT max({})::VARCHAR FROM {table}", quote(&column.value));
-    match session.connection.query_value(&sql) {
-        Ok(value) => Ok(value.into_text()),
+    match newest_value(&session.connection, &column.value, &table) {
+        Ok(value) => Ok(value),
         Err(error) if error.is_statement_fault() => Err(RunError::Refused {
             code: Code::Sql,
             message: format!(
@@ -69,8 +73,11 @@ pub(crate) fn written_arguments(
     model: &Model,
     query: &FetchQuery,
 ) -> Result<Vec<(String, HostValue)>, RunError> {
-    let Ok(null) = EngineParser(connection).complete_tree("SELECT NULL") else { return Ok(Vec::new()) };
-    let Some(tree) = query.arguments_query(&null) else { return Ok(Vec::new()) };
+    if query.arguments.is_empty() {
+        return Ok(Vec::new());
+    }
+    let null = null_tree(connection)?;
+    let tree = query.arguments_query(&null).ok_or_else(no_tree)?;
     let values = match values(connection, &tree, query.arguments.len()) {
         Ok(values) => values,
         Err(Fault::Engine(error)) if !error.is_statement_fault() => return Err(error.into()),
@@ -94,16 +101,28 @@ impl From<EngineError> for Fault {
 
 /// Each is the text of its value; those that hold others are JSON.
 fn values(connection: &Connection, tree: &SyntaxTree, count: usize) -> Result<Vec<HostValue>, Fault> {
+    let statement = EngineParser(connection).statement(tree)?;
+    // Without a row, only an aggregate has a value.
+    let rows = connection.query_value(&format!("SELECT count(*) FROM ({statement} WHERE false)"))?;
+    if rows.as_i64() != Some(0) {
+        return Err(Fault::Value("it is an aggregate, which needs rows".into()));
+    }
     let names: Vec<String> = (0..count).map(|at| format!("a{at}")).collect();
     let text = |name: &String| {
+        let is_nested = format!("regexp_matches(typeof({name}), '^(STRUCT|MAP|UNION)\\(|\\]$')");
         format!(
-            "CASE WHEN regexp_matches(typeof({name}), '^(STRUCT|MAP|UNION)\\(|\\]$') THEN to_json({name})::VARCHAR \
-             ELSE {name}::VARCHAR END, typeof({name}) IN ('FLOAT', 'DOUBLE')"
+            "CASE WHEN {is_nested} THEN to_json({name})::VARCHAR ELSE {name}::VARCHAR END AS {name}, \
+             CASE WHEN {is_nested} THEN 'nested' WHEN typeof({name}) IN ('FLOAT', 'DOUBLE') THEN 'float' END AS k{name}"
         )
     };
-    let texts: Vec<String> = names.iter().map(text).collect();
-    let statement = EngineParser(connection).statement(tree)?;
-    let sql = format!("SELECT {} FROM ({statement}) AS v({})", texts.join(", "), names.join(", "));
+    // What is too long does not leave the engine.
+    let bounded = |name: &String| {
+        let is_long = format!("strlen({name}) > {MOST_BYTES}");
+        format!("CASE WHEN {is_long} THEN NULL ELSE {name} END, CASE WHEN {is_long} THEN 'long' ELSE k{name} END")
+    };
+    let list = |column: &dyn Fn(&String) -> String| names.iter().map(column).collect::<Vec<_>>().join(", ");
+    let texts = format!("SELECT {} FROM ({statement}) AS v({})", list(&text), names.join(", "));
+    let sql = format!("WITH t AS MATERIALIZED ({texts}) SELECT {} FROM t", list(&bounded));
     let mut rows: Vec<Vec<Value>> = connection.query(&sql)?.into_values().collect();
     let row = match rows.len() {
         1 => rows.swap_remove(0),
@@ -113,15 +132,30 @@ fn values(connection: &Connection, tree: &SyntaxTree, count: usize) -> Result<Ve
 }
 
 fn value(cell: &[Value]) -> Result<HostValue, Fault> {
-    let [value, is_float] = cell else { return Ok(HostValue::None) };
-    let text = value.as_text();
-    match text {
+    let [value, form] = cell else { return Ok(HostValue::None) };
+    match (value.as_text(), form.as_text()) {
+        (_, Some("long")) => Err(Fault::Value(format!("it is longer than {} MiB as text", MOST_BYTES >> 20))),
         // 1/0 is no error of the engine.
-        Some(text @ ("inf" | "-inf" | "nan")) if *is_float == Value::Bool(true) => {
+        (Some(text @ ("inf" | "-inf" | "nan")), Some("float")) => {
             Err(Fault::Value(format!("its value is {text}, which is no number; was something divided by zero?")))
         }
-        text => Ok(HostValue::text(text)),
+        (Some(text), Some("nested")) if holds_no_number(text) => {
+            Err(Fault::Value("it holds NaN or infinity, which are no numbers of JSON".into()))
+        }
+        (text, _) => Ok(HostValue::text(text)),
     }
+}
+
+/// Whether `NaN` or `Infinity` stands in what else is JSON: no other capital letter stands outside of its strings but
+/// that of an exponent.
+fn holds_no_number(json: &str) -> bool {
+    let (mut is_inside, mut is_escaped) = (false, false);
+    json.bytes().any(|byte| {
+        let was_escaped = is_escaped;
+        is_escaped = is_inside && byte == b'\\' && !was_escaped;
+        is_inside ^= byte == b'"' && !was_escaped;
+        !is_inside && matches!(byte, b'N' | b'I')
+    })
 }
 
 /// The error of the argument that is at fault, at its place.
@@ -143,5 +177,23 @@ fn refused(connection: &Connection, model: &Model, query: &FetchQuery, null: &Sy
         help: "correct the expression: an argument is evaluated once, before the call; a text stands in single quotes"
             .into(),
         place: Box::new(model.sql_place(offset.unwrap_or(0))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::holds_no_number;
+
+    #[test]
+    fn what_is_no_number_is_found_outside_of_strings_only() {
+        for (json, expected) in [
+            ("[1.0,NaN]", true),
+            ("{\"a\":-Infinity}", true),
+            (r#"{"NaN":"Infinity"}"#, false),
+            (r#"["a\"NaN","\\",1E5,null,true]"#, false),
+            (r#"["\\",NaN]"#, true),
+        ] {
+            assert_eq!(holds_no_number(json), expected, "{json}");
+        }
     }
 }

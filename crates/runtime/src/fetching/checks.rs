@@ -13,7 +13,7 @@ use super::arguments::written_arguments;
 use super::declared::{check_declared, declared_columns};
 use crate::planning::PlannedModel;
 use crate::requirements::load_extensions;
-use crate::{RunError, Session};
+use crate::{Cancellation, RunError, Session};
 
 /// What the models that fetch ask for, by lower-case target.
 pub(crate) type FetchPlans = BTreeMap<String, FetchPlan>;
@@ -49,6 +49,7 @@ pub(crate) fn check_models(
     registry: &Registry,
     planned: &[PlannedModel],
     only: bool,
+    cancellation: &Cancellation,
 ) -> Result<FetchPlans, RunError> {
     if let Some(broken) = registry.all_broken().next().filter(|_| !only) {
         return Err(broken.error.clone().into());
@@ -57,7 +58,7 @@ pub(crate) fn check_models(
     let mut plans = FetchPlans::new();
     for planned in planned {
         if planned.model.fetch {
-            plans.insert(planned.target().key(), check_fetch(session, registry, &facts, planned)?);
+            plans.insert(planned.target().key(), check_fetch(session, registry, &facts, planned, cancellation)?);
         } else if let Ok(tree) = &planned.tree
             && !facts.is_empty()
             && let Some(call) = lib_calls(tree, |name| registry.get(name).is_some()).first()
@@ -100,6 +101,7 @@ fn check_fetch(
     registry: &Registry,
     facts: &[LibFacts],
     planned: &PlannedModel,
+    cancellation: &Cancellation,
 ) -> Result<FetchPlan, RunError> {
     let model = &planned.model;
     load_extensions(session, model)?;
@@ -122,7 +124,10 @@ fn check_fetch(
     let lib = registry.get(&query.function).map(|lib: &Lib| lib.name.clone()).unwrap_or_default();
     let columns = declared_columns(&session.connection, model, &query)?;
     check_declared(model, &query, &columns)?;
-    let arguments = written_arguments(&session.connection, model, &query)?;
+    let evaluate = || written_arguments(&session.connection, model, &query);
+    let arguments = cancellation.interruptible(session.connection.interrupt_handle(), evaluate);
+    cancellation.check()?;
+    let arguments = arguments?;
     Ok(FetchPlan { lib, query, columns, arguments })
 }
 

@@ -17,8 +17,8 @@ pub(crate) fn declared_columns(
     model: &Model,
     query: &FetchQuery,
 ) -> Result<Vec<Column>, RunError> {
-    let Ok(null) = EngineParser(connection).complete_tree("SELECT NULL") else { return Ok(Vec::new()) };
-    let Some(tree) = query.types_query(&null) else { return Ok(Vec::new()) };
+    let null = null_tree(connection)?;
+    let tree = query.types_query(&null).ok_or_else(no_tree)?;
     let types = match described(connection, &tree) {
         Ok(types) => types,
         Err(error) if error.is_statement_fault() => return Err(unknown_type(connection, model, query, &null, error)),
@@ -32,6 +32,17 @@ pub(crate) fn declared_columns(
         is_try: column.is_try,
     };
     Ok(query.columns.iter().zip(types).map(column).collect())
+}
+
+/// The complete tree of `SELECT NULL`, of which statements are made.
+pub(super) fn null_tree(connection: &Connection) -> Result<SyntaxTree, EngineError> {
+    EngineParser(connection).complete_tree("SELECT NULL").map_err(|_| no_tree())
+}
+
+/// The engine writes trees in a way that is not known here.
+pub(super) fn no_tree() -> EngineError {
+    let message = "a statement cannot be made of the model's SQL".into();
+    EngineError::Sql { class: String::new(), message, offset: None }
 }
 
 fn described(connection: &Connection, tree: &SyntaxTree) -> Result<Vec<String>, EngineError> {

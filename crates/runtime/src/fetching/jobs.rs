@@ -15,7 +15,7 @@ use types::fnv1a;
 use super::acks::acknowledged;
 use super::arguments::arguments;
 use super::checks::{FetchPlan, FetchPlans};
-use super::claims::settle;
+use super::claims::{drop_orphans, settle};
 use crate::lib_host::HostContext;
 use crate::planning::PlannedModel;
 use crate::task::Task;
@@ -29,6 +29,10 @@ pub(crate) struct JobsContext<'a> {
     pub plans: &'a FetchPlans,
     pub cancellation: &'a Cancellation,
     pub run_id: &'a str,
+    /// Whether everything is to be fetched, whatever earlier runs left.
+    pub is_refresh: bool,
+    /// All targets that the project has, in lower case, if all models run.
+    pub targets: Option<BTreeSet<String>>,
 }
 
 /// The fetches of a run.
@@ -57,6 +61,11 @@ pub(crate) fn run_jobs<'scope, 'env>(
     store: SharedStore,
     jobs: usize,
 ) -> Result<Fetches, RunError> {
+    if let Some(targets) = &context.targets {
+        for warning in drop_orphans(&store, context.run_id, |target| targets.contains(&target.to_lowercase()))? {
+            (context.host.output)(&format!("warning: {warning}"));
+        }
+    }
     let acks = acknowledged(&context.host.session.connection, &context.host.session.lake)?;
     let mut fetches = Fetches { store, answers: BTreeMap::new() };
     // The first jobs run while the others are prepared.
@@ -125,8 +134,9 @@ fn prepare<'env>(
     let target = planned.target().to_string();
     let fingerprint = fingerprint(planned, lib, &arguments);
     let none = BTreeSet::new();
+    let (acks, refresh) = (acks.unwrap_or(&none), context.is_refresh);
     let (resumed, mut warnings) =
-        settle(store, &target, planned.model.kind, context.run_id, &fingerprint, acks.unwrap_or(&none))?;
+        settle(store, &target, planned.model.kind, context.run_id, &fingerprint, acks, refresh)?;
     if let Some(mut staged) = resumed {
         staged.warnings.append(&mut warnings);
         return Ok(Prepared::Resumed(staged));

@@ -2,9 +2,11 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use engine::{Connection, Value};
+use engine::{Connection, EngineError, Value};
 use lib_functions::{HostValue, Lookup};
 use types::{literal, quote};
+
+use crate::cursor::has_column;
 
 /// A connection that scripts may ask.
 pub(crate) struct LakeLookup {
@@ -41,17 +43,26 @@ impl Lookup for LakeLookup {
         }
         let wanted: Vec<String> =
             keys.iter().enumerate().map(|(at, key)| format!("({at}, {})", key_literal(key))).collect();
+        let written = [key, value];
         let (key, value) = (quote(key), quote(value));
-        // Of several rows with one key the newest counts.
+        // Of several rows with one key the newest counts, also if its value is NULL.
         let sql = format!(
-            "SELECT w.number, arg_max(t.{value}, t.rowid) FROM (VALUES {}) AS w(number, \"key\") \
+            "SELECT w.number, arg_max_null(t.{value}, t.rowid) FROM (VALUES {}) AS w(number, \"key\") \
              JOIN {}.{}.{} AS t ON CAST(t.{key} AS VARCHAR) = w.\"key\" GROUP BY w.number ORDER BY w.number",
             wanted.join(", "),
             quote(&self.lake),
             quote(schema),
             quote(name)
         );
-        let rows = connection.query(&sql).map_err(|error| error.cleaned())?;
+        let failed = |error: EngineError| {
+            let table = format!("{}.{}.{}", quote(&self.lake), quote(schema), quote(name));
+            let is_missing = |column: &&&str| has_column(&connection, &table, column).is_ok_and(|has| !has);
+            match written.iter().find(is_missing) {
+                Some(column) => format!("the table {schema}.{name} has no column \"{column}\""),
+                None => error.cleaned(),
+            }
+        };
+        let rows = connection.query(&sql).map_err(failed)?;
         let read = |mut row: Vec<Value>| {
             let found = host_value(row.swap_remove(1));
             (row[0].as_i64().and_then(|at| usize::try_from(at).ok()).unwrap_or(0), found)

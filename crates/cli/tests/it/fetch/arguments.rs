@@ -51,6 +51,35 @@ fn every_form_of_an_argument_arrives_as_the_text_of_its_value() {
 }
 
 #[test]
+fn an_argument_without_a_value_of_its_own_is_refused_at_its_place() {
+    for (argument, expected) in [
+        ("[1.0::DOUBLE, 'nan'::DOUBLE]", "it holds NaN or infinity"),
+        ("1e0 / 0", "its value is inf, which is no number"),
+        ("count(*)", "it is an aggregate, which needs rows"),
+        ("upper(max('a'))", "it is an aggregate, which needs rows"),
+        ("repeat('x', 20000000)", "it is longer than 16 MiB as text"),
+    ] {
+        let project = with_lib(&silent(), "\"args\": [\"a\", \"b\", \"c\"]", ECHO);
+        model(&project, "raw/x", "table", "a::VARCHAR AS a", &format!("api('é', {argument})"));
+        let output = project.run(&["run"]).failure(1);
+        assert!(output.stderr.contains("the argument \"b\" of \"api\""), "{argument}: {}", output.stderr);
+        assert!(output.stderr.contains(expected), "{argument}: {}", output.stderr);
+        assert!(output.stderr.contains("models/raw/x.sql:4:"), "{argument}: {}", output.stderr);
+    }
+}
+
+#[test]
+fn nan_in_the_column_of_the_cursor_is_not_where_it_has_come_to() {
+    let echo = "def fetch(last_value):\n    return {\"rows\": [{\"n\": \"nan\", \"v\": last_value}, {\"n\": 2.5}]}\n";
+    let project = with_lib(&silent(), "", echo);
+    let header = "append\n-- @incremental: n\n-- @incremental_initial: 0";
+    model(&project, "raw/x", header, "n::DOUBLE AS n, v::VARCHAR AS v", "api()");
+    run(&project);
+    run(&project);
+    assert_eq!(project.rows("SELECT DISTINCT v FROM raw.x WHERE v IS NOT NULL ORDER BY v"), "0\n2.5\n");
+}
+
+#[test]
 fn the_runtime_passes_what_the_function_declares() {
     let asking = r#"
 def fetch(page, columns, target, is_backfill, cursor, initial_value, last_value, last_run):

@@ -130,6 +130,47 @@ fn a_run_of_another_model_leaves_it_alone() {
 }
 
 #[test]
+fn a_full_refresh_fetches_whatever_is_left() {
+    let project = project();
+    let blocking = killed_before_the_commit(&project, "append");
+    let output = project.run(&["run", "raw.x", "--full-refresh", "--yes"]).success().stdout;
+    assert!(output.contains("fetched anew") && !output.contains("resumed"), "{output}");
+    assert_eq!(blocking.api.seen().len(), 3);
+    assert_each_once(&project);
+    assert_eq!(staged(&project, "raw.x"), []);
+}
+
+#[test]
+fn the_case_of_a_models_name_does_not_matter() {
+    let project = project();
+    let blocking = killed_before_the_commit(&project, "append");
+    project.remove("models/raw/x.sql");
+    model(&project, "raw/X", "append", "id::BIGINT AS id", "api()");
+    run(&project);
+    drop(blocking);
+    assert_each_once(&project);
+    assert_eq!(staged(&project, "raw.x"), []);
+}
+
+#[test]
+fn what_is_left_of_a_model_that_is_gone_is_deleted_by_a_run_of_all() {
+    let project = project();
+    let _blocking = killed_before_the_commit(&project, "append");
+    project.remove("models/raw/x.sql");
+    model(&project, "raw/z", "table", "id::BIGINT AS id", "other()");
+    let one = project.run(&["run", "raw.z"]).success();
+    assert!(!one.stderr.contains("staged rows"), "{}", one.stderr);
+    assert_eq!(staged(&project, "raw.x").len(), 1);
+    let all = project.run(&["run"]).success();
+    assert!(
+        all.stderr.contains("warning: staged rows of raw.x were deleted: there is no such model"),
+        "{}",
+        all.stderr
+    );
+    assert_eq!(staged(&project, "raw.x"), []);
+}
+
+#[test]
 fn a_complete_fetch_of_something_else_is_done_anew_with_a_warning() {
     let anew = |project: &Project, blocking: &Blocking| {
         let output = run(project);

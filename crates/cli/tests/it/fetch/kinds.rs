@@ -95,6 +95,20 @@ fn merge_upserts_by_its_key() {
 }
 
 #[test]
+fn what_to_do_about_a_key_can_be_done_in_a_model_that_fetches() {
+    for (rows, expected) in [
+        (r#"[{"id": 1}, {"id": 1}]"#, "keep one row for each `id` in the lib function; or fetch into an append"),
+        (r#"[{"id": 1}, {"id": None}]"#, "leave these rows out in the lib function"),
+    ] {
+        let project = super::with_lib(&super::silent(), "", &super::returning(rows));
+        model(&project, "raw/x", "merge\n-- @unique_key: id", "id::BIGINT AS id", "api()");
+        let output = project.run(&["run"]).failure(1);
+        assert!(output.stderr.contains(&format!("help: {expected}")), "{}", output.stderr);
+        assert!(output.stderr.contains("RUN-004"), "{}", output.stderr);
+    }
+}
+
+#[test]
 fn tracked_replaces_groups_and_an_empty_fetch_deletes_only_if_it_says_so() {
     let (project, items) = first_run(TRACKED);
     let same = "1,1,a\n2,1,b\n3,2,c\n";

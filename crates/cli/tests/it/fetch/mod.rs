@@ -10,6 +10,7 @@ mod interrupt;
 mod jobs;
 mod kinds;
 mod libs;
+mod lookups;
 mod output;
 mod pages;
 mod parts;

@@ -43,3 +43,23 @@ fn a_failed_fetch_is_a_record_with_its_error() {
     assert_eq!(records[1]["status"], "skip");
     assert!(output.stderr.contains("raw.x: ") && output.stderr.contains("LIB-002"), "{}", output.stderr);
 }
+
+#[test]
+fn no_secret_and_no_escape_comes_to_the_terminal_from_a_failed_fetch() {
+    for (body, hidden, shown) in [
+        ("    http.get(\"http://127.0.0.1:1/?api_key=QKey-12ab\", retry = 0).ok\n", "QKey-12ab", "api_key=*********"),
+        (
+            "    env.set(\"MY_API_TOKEN\", \"-\".join([\"dyn\", \"Tok3n\", \"9\"]))\n    fail(env.get(\"MY_API_TOKEN\"))\n",
+            "dyn-Tok3n-9",
+            "[REDACTED]",
+        ),
+        ("    return {\"rows\": [{\"a\": \"\\x1b[31mX\\x00\\r\"}]}\n", "\u{1b}", "the value \u{fffd}[31mX"),
+        ("    fail(\"\\u202ebidi\")\n", "\u{202e}", "\u{fffd}bidi"),
+    ] {
+        let project = with_lib(&silent(), "", &format!("def fetch():\n{body}"));
+        model(&project, "raw/x", "table", "a::INTEGER AS a", "api()");
+        let output = project.run(&["run"]).failure(1);
+        assert!(!output.stderr.contains(hidden) && !output.stdout.contains(hidden), "{output:?}");
+        assert!(output.stderr.contains(shown), "{output:?}");
+    }
+}

@@ -436,6 +436,8 @@ fn a_complete_fetch_outlives_its_worker(store: &mut SqlStore, target: &str) {
     run_out(store);
     let found = store.fetches(target).unwrap();
     assert!(found[0].is_dead && found[0].is_complete && found[0].fingerprint == "f1");
+    assert_eq!(store.fetches(&target.to_uppercase()).unwrap(), found, "the case does not matter");
+    assert!(found[0].target == target && store.all_fetches().unwrap().contains(&found[0]));
     let adopted = store.adopt_fetch(target, &found[0].claim_id, "run 2").unwrap();
     assert_eq!(read_rows(store, &adopted), ["{}"]);
     store.drop_fetch(&adopted).unwrap();
