@@ -1,6 +1,6 @@
 //! The exact difference of two versions of a table, by key.
 
-use types::quote;
+use types::{Kind, quote};
 
 use crate::history::Lake;
 use crate::layout::{Layout, Pair, named, pairs_by_name};
@@ -28,7 +28,7 @@ pub(crate) fn net_changes(
             source.until
         ));
     };
-    let old = visible(source, lake.layout(&source.target, old_id, from)?);
+    let old = visible_before(source, lake.layout(&source.target, old_id, from)?, &new);
     // Under another key no row is known to be the same.
     let old_key = source.key_fields(&old).ok().filter(|keys| !keys.is_empty());
     let pairs = pairs_by_name(&old, &new);
@@ -40,6 +40,14 @@ pub(crate) fn net_changes(
 
 fn visible(source: &EventSource, mut layout: Layout) -> Layout {
     layout.retain(|field| !source.hidden.iter().any(|name| field.column.name.eq_ignore_ascii_case(name)));
+    layout
+}
+
+/// A table that was `tracked` had a column of the runtime's own.
+fn visible_before(source: &EventSource, layout: Layout, new: &Layout) -> Layout {
+    let is_own = |name: &str| Kind::Tracked.own_columns().iter().any(|own| name.eq_ignore_ascii_case(own));
+    let mut layout = visible(source, layout);
+    layout.retain(|field| named(new, &field.column.name).is_some() || !is_own(&field.column.name));
     layout
 }
 

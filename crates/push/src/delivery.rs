@@ -112,9 +112,9 @@ impl Delivery<'_> {
         // Claims of what a run does not try again: as long as they are held, the next claim gives something else.
         let mut aside = Vec::new();
         let ended = self.claim_all(images, tally, &batches, &mut aside);
-        let released: Vec<_> = aside.iter().map(|lease| self.store.lock().release(lease)).collect();
+        let released: Vec<_> = aside.iter().map(|lease| self.end(lease, Ok(ChunkEnd::Done), tally)).collect();
         ended?;
-        released.into_iter().collect::<Result<(), _>>().map_err(DeliveryError::State)
+        released.into_iter().try_for_each(|end| end.map(drop))
     }
 
     fn claim_all<I: Images>(

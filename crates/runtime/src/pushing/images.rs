@@ -28,12 +28,12 @@ impl push::Images for LakeImages<'_> {
         let mut found = read_images(connection, lake, metadata, self.target, &wanted)?;
         let images = std::mem::take(&mut found.images);
         // Most rows have the same columns as the one before.
-        let (mut own, mut shape) = (&found.columns[..], Shape::of(self.kind, &found.columns));
+        let (mut own, mut shape) = (&found.columns[..], Shape::of(self.kind, &found.columns, &found.columns));
         let rows = wanted.iter().zip(images).map(|(of, image)| {
             let Image::Row(values) = image else { return None };
             let columns = found.columns_of(of);
             if columns != own {
-                (own, shape) = (columns, Shape::of(self.kind, columns));
+                (own, shape) = (columns, Shape::of(self.kind, columns, &found.columns));
             }
             Some(shape.row(values))
         });
@@ -48,8 +48,11 @@ struct Shape {
 }
 
 impl Shape {
-    fn of(kind: Kind, columns: &[Column]) -> Self {
-        let is_sent: Vec<bool> = columns.iter().map(|column| is_sent(kind, &column.name)).collect();
+    fn of(kind: Kind, columns: &[Column], now: &[Column]) -> Self {
+        // The table may have been one of the kind `tracked` before.
+        let is_left = |name: &str| now.iter().any(|column| column.name == name) || is_sent(Kind::Tracked, name);
+        let is_sent = columns.iter().map(|column| is_sent(kind, &column.name) && is_left(&column.name));
+        let is_sent: Vec<bool> = is_sent.collect();
         let names =
             columns.iter().zip(&is_sent).filter(|(_, is_sent)| **is_sent).map(|(column, _)| column.name.clone());
         Self { names: names.collect(), is_sent }

@@ -1,7 +1,8 @@
 //! The deliveries of a run: each after its model's turn.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use fetch::described_columns;
@@ -35,6 +36,8 @@ pub(crate) struct Pushes<'a> {
     run_id: &'a str,
     host: Host,
     stop: Stop,
+    /// Whether the worker could not renew in time what it holds.
+    is_late: Arc<AtomicBool>,
     chunk: usize,
     /// Jobs of dead workers, by target.
     left: BTreeMap<String, Recovery>,
@@ -55,9 +58,10 @@ impl<'a> Pushes<'a> {
         for adopted in recovery.adopted {
             left.entry(adopted.claim.lease.target.clone()).or_default().adopted.push(adopted);
         }
-        let (begin, end) = stops(cancellation, state);
+        let is_late = Arc::new(AtomicBool::new(false));
+        let (begin, end) = stops(cancellation, state, &is_late);
         let host = context.host(end)?;
-        Ok(Self { plans, registry, store: state.store.clone(), run_id, host, stop: begin, chunk, left })
+        Ok(Self { plans, registry, store: state.store.clone(), run_id, host, stop: begin, is_late, chunk, left })
     }
 
     /// Feeds and delivers what a model changed, and what is left from before. `None` if it does not push, or has no
@@ -91,6 +95,10 @@ impl<'a> Pushes<'a> {
         })?;
         let FedTarget { warnings, .. } = fed;
         report.warnings.splice(0..0, warnings);
+        if report.pending > 0 && self.is_late.load(Ordering::Relaxed) {
+            let told = "the state did not answer in time, so this run delivers nothing more; the next one goes on";
+            report.warnings.push(told.into());
+        }
         Ok(Some(report))
     }
 }
@@ -121,13 +129,17 @@ pub(crate) fn sink(
 }
 
 /// When no call is to begin any more, and when one that runs is to end.
-fn stops(cancellation: &Cancellation, state: &StateSession) -> (Stop, Stop) {
+fn stops(cancellation: &Cancellation, state: &StateSession, is_late: &Arc<AtomicBool>) -> (Stop, Stop) {
     let (begin, end) = (cancellation.clone(), cancellation.clone());
-    let heartbeat = state.heartbeat.clone();
+    let (heartbeat, is_late) = (state.heartbeat.clone(), Arc::clone(is_late));
     let since = Mutex::new(None);
     (
         // Who cannot renew what it holds begins nothing with it.
-        Stop::new(move || begin.check().is_err() || !heartbeat.is_alive()),
+        Stop::new(move || {
+            let is_dead = !heartbeat.is_alive();
+            is_late.fetch_or(is_dead, Ordering::Relaxed);
+            is_dead || begin.check().is_err()
+        }),
         Stop::new(move || {
             if end.check().is_ok() {
                 return false;

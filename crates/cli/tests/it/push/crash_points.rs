@@ -117,3 +117,24 @@ fn connections_that_break_during_a_push_are_no_kill() {
     has(&output.stdout, "PUSH: 60 delivered");
     assert_eq!(scene.check().twice, 0);
 }
+
+#[test]
+fn a_state_that_does_not_answer_in_time_stops_the_delivery_and_the_next_run_goes_on() {
+    let scene = Scene::on(BackendKind::Quack, MERGE, "", SYNC);
+    scene.env("ONDATRA_LEASE=2\n");
+    scene.add(1..=5);
+    scene.sink.script(|asked| if asked.number == 0 { Say::Slow(Duration::from_millis(900)) } else { Say::Ok });
+    let run = scene.spawn();
+    scene.sink.server.wait_for(|request| request.path() == "/rows");
+    let server = scene.fixture.quack.as_ref().unwrap();
+    server.freeze(true);
+    std::thread::sleep(Duration::from_millis(4_500));
+    server.freeze(false);
+    let output = super::interrupt::ended(run).success();
+    // It may have renewed just in time.
+    if !output.stdout.contains("PUSH: 5 delivered") {
+        has(&output.stdout, "the state did not answer in time");
+        scene.good();
+    }
+    assert_eq!(scene.check().twice, 0);
+}

@@ -81,4 +81,6 @@ fn a_changed_row_of_a_group_is_a_pair_and_the_others_of_the_group_are_not_sent()
     scene.good();
     scene.change("id IN (1, 2, 6)");
     assert_eq!(sent(&scene), counts(&[("update_preimage", 3), ("update_postimage", 3)]));
+    scene.model("table", SELECT);
+    assert_eq!(sent(&scene), counts(&[]), "the kind changed, and no row");
 }

@@ -89,3 +89,18 @@ fn two_models_of_one_sink_have_nothing_to_do_with_each_other() {
     assert_eq!(scene.sink.finalized(), [(3, 0)]);
     scene.check();
 }
+
+#[test]
+fn rows_that_the_catalog_itself_holds_are_sent_as_others_are() {
+    let scene = Scene::new(MERGE, "\"batch_size\": 3, \"max_concurrent\": 2", SYNC);
+    let attach = testkit::Catalog::Sqlite.attach().replace("ROW_LIMIT 0", "ROW_LIMIT 10");
+    scene.fixture.project.write("config/catalog.sql", &attach);
+    scene.add(1..=5);
+    scene.good();
+    scene.add(6..=30);
+    scene.change("id <= 2");
+    scene.good();
+    scene.change("id IN (2, 3, 20)");
+    scene.good();
+    assert_eq!(scene.check().twice, 0);
+}
