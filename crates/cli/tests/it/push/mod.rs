@@ -9,6 +9,7 @@ mod crash_points;
 mod interrupt;
 mod jobs;
 mod kinds;
+mod maintenance;
 mod net;
 mod sink;
 mod tables;
