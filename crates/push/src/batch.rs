@@ -95,7 +95,9 @@ mod tests {
     #[test]
     fn the_rows_of_a_group_come_together() {
         let mut changes = vec![change(1, 7, Delete, 2, 0), change(2, 8, Delete, 2, 0), change(3, 9, Insert, 2, 0)];
-        changes.iter_mut().for_each(|change| change.event.row_key = 1);
+        for change in &mut changes {
+            change.event.row_key = 1;
+        }
         assert_eq!(seqs(&Queued::new(changes, false).next(9)), [1, 2, 3]);
     }
 

@@ -44,7 +44,7 @@ pub(crate) struct Chunk<'a> {
 impl<'a> Chunk<'a> {
     /// Delivers it.
     pub fn deliver<I: Images>(&self, images: &mut I) -> Result<ChunkEnd, DeliveryError<I::Error>> {
-        let (mut changes, mut settled) = self.changes(&self.claim.events, images)?;
+        let (mut changes, mut settled) = read_changes(&self.claim.events, images)?;
         let api = self.api();
         if api.is_net {
             let folded = fold(changes, self.delivery.sink.keys_are_unique);
@@ -74,7 +74,7 @@ impl<'a> Chunk<'a> {
         for job in jobs {
             let of_job = |event: &&Event| (job.first_seq..=job.last_seq).contains(&event.seq);
             let events: Vec<Event> = self.claim.events.iter().filter(of_job).cloned().collect();
-            let (changes, settled) = self.changes(&events, images)?;
+            let (changes, settled) = read_changes(&events, images)?;
             if !settled.is_empty() && self.settle(&settled)? {
                 return Ok(ChunkEnd::Lost);
             }
@@ -85,23 +85,6 @@ impl<'a> Chunk<'a> {
 
     pub fn api(&self) -> &'a PushApi {
         self.delivery.lib.api.push.as_ref().expect("only libs that push are pushed to")
-    }
-
-    /// The events with their rows, and those that need no call: their rows are gone, and a later event says so.
-    fn changes<I: Images>(
-        &self,
-        events: &[Event],
-        images: &mut I,
-    ) -> Result<(Vec<Change>, Vec<i64>), DeliveryError<I::Error>> {
-        let rows = images.rows(events).map_err(DeliveryError::Images)?;
-        let (mut changes, mut gone) = (Vec::with_capacity(rows.len()), Vec::new());
-        for (event, row) in events.iter().zip(rows) {
-            match row {
-                Some(row) => changes.push(Change { event: event.clone(), row }),
-                None => gone.push(event.seq),
-            }
-        }
-        Ok((changes, gone))
     }
 
     /// Records events as done; whether the claim is lost.
@@ -153,6 +136,22 @@ impl<'a> Chunk<'a> {
         let ends = ends.into_iter().map(|end| Ok(end.map_err(DeliveryError::Lib)??));
         ends.collect()
     }
+}
+
+/// The events with their rows, and the numbers of those that need no call: their rows are gone, and a later event says
+/// so.
+type Changes = (Vec<Change>, Vec<i64>);
+
+fn read_changes<I: Images>(events: &[Event], images: &mut I) -> Result<Changes, DeliveryError<I::Error>> {
+    let rows = images.rows(events).map_err(DeliveryError::Images)?;
+    let (mut changes, mut gone) = (Vec::with_capacity(rows.len()), Vec::new());
+    for (event, row) in events.iter().zip(rows) {
+        match row {
+            Some(row) => changes.push(Change { event: event.clone(), row }),
+            None => gone.push(event.seq),
+        }
+    }
+    Ok((changes, gone))
 }
 
 /// Puts rows behind those that failed less often: a few that always fail must not make the sink look down before the

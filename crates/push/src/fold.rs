@@ -85,7 +85,8 @@ mod tests {
 
     #[test]
     fn what_is_left_of_a_rows_changes_is_the_difference() {
-        let cases: [(&[(ChangeType, i128)], &[(ChangeType, i128)]); 10] = [
+        type Told<'a> = &'a [(ChangeType, i128)];
+        let cases: [(Told<'_>, Told<'_>); 10] = [
             (&[(Insert, 1)], &[(Insert, 1)]),
             (&[(Insert, 2), (UpdatePreimage, 1), (UpdatePostimage, 2)], &[(Insert, 2)]),
             (&[(Insert, 1), (Delete, 1)], &[]),
@@ -114,7 +115,9 @@ mod tests {
     #[test]
     fn rows_of_a_group_are_told_apart_by_their_ids() {
         let mut changes = vec![change(1, 7, Insert, 1, 0), change(2, 8, Insert, 1, 1), change(3, 7, Delete, 2, 0)];
-        changes.iter_mut().for_each(|change| change.event.row_key = 1);
+        for change in &mut changes {
+            change.event.row_key = 1;
+        }
         let folded = fold(changes, false);
         let left: Vec<i64> = folded.changes.iter().map(|change| change.event.seq).collect();
         assert_eq!((left, folded.settled), (vec![2], vec![1, 3]));

@@ -91,7 +91,9 @@ impl<'a> Lane<'a> {
                     return Ok(LaneEnd::Lost);
                 }
             };
-            failed.into_iter().for_each(|row_key| queued.hold(row_key));
+            for row_key in failed {
+                queued.hold(row_key);
+            }
             if self.failures == FAILURES_MAX {
                 self.is_over.store(true, Ordering::Relaxed);
                 return Ok(LaneEnd::SinkIsDown);

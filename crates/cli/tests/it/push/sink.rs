@@ -171,12 +171,12 @@ fn answer(inside: &Mutex<Inside>, request: &Seen) -> Answer {
             inside.lock().unwrap().finalized.push((number("succeeded"), number("failed")));
             Answer::ok("{}")
         }
-        ("POST", path) => pushed(inside, request, json(&request.body), path == "/jobs"),
+        ("POST", path) => pushed(inside, request, &json(&request.body), path == "/jobs"),
         (_, path) => polled(inside, path.trim_start_matches("/jobs/").parse().unwrap()),
     }
 }
 
-fn pushed(inside: &Mutex<Inside>, request: &Seen, body: Value, is_job: bool) -> Answer {
+fn pushed(inside: &Mutex<Inside>, request: &Seen, body: &Value, is_job: bool) -> Answer {
     let sent: Vec<Row> = body["rows"].as_array().unwrap().iter().map(Row::of).collect();
     let (say, job) = {
         let mut inside = inside.lock().unwrap();
