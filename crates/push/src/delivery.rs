@@ -127,7 +127,7 @@ impl Delivery<'_> {
         while !self.stop.is_requested() {
             let claim = self.store.lock().claim(self.target, self.run_id, self.chunk)?;
             let Some(claim) = claim.filter(|claim| !claim.events.is_empty()) else { break };
-            if Self::is_all_tried(&claim, tally) {
+            if is_all_tried(&claim, tally) {
                 aside.push(claim.lease);
                 continue;
             }
@@ -137,15 +137,6 @@ impl Delivery<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Whether all rows of a claim failed in this run already: a run does not wait for them, and what comes after a
-    /// change that failed is not sent.
-    fn is_all_tried(claim: &Claim, tally: &Mutex<Tally>) -> bool {
-        let tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut rows = BTreeSet::new();
-        let mut oldest = claim.events.iter().filter(|event| rows.insert(event.row_key));
-        oldest.all(|event| tally.failed.contains(&event.seq))
     }
 
     /// Gives a claim back, unless a job goes on in it. A lost one is the other worker's now.
@@ -200,4 +191,13 @@ impl Delivery<'_> {
         let ended = with_lib(self.lib, self.host, Direction::Push, |running| running.finalize(succeeded, 0))?;
         Ok(ended.err().as_ref().map(message))
     }
+}
+
+/// Whether all rows of a claim failed in this run already: a run does not wait for them, and what comes after a change
+/// that failed is not sent.
+fn is_all_tried(claim: &Claim, tally: &Mutex<Tally>) -> bool {
+    let tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut rows = BTreeSet::new();
+    let mut oldest = claim.events.iter().filter(|event| rows.insert(event.row_key));
+    oldest.all(|event| tally.failed.contains(&event.seq))
 }

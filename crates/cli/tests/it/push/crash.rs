@@ -11,6 +11,8 @@ use super::{ASYNC, MERGE, SYNC, Scene};
 
 /// Latest moment of a kill, in milliseconds.
 const LIFE_MS: usize = 1_500;
+/// The same of a kill that waits for the first call of `push`.
+const PUSHING_MS: usize = 100;
 const BATCH: usize = 5;
 
 /// Short, so that what a dead worker held is not waited for.
@@ -28,6 +30,22 @@ const WHOLE: Way = Way { header: "table", lanes: 4, functions: SYNC };
 const GROUPS: Way = Way { header: "tracked\n-- @group_key: k", lanes: 1, functions: SYNC };
 const JOBS: Way = Way { header: MERGE, lanes: 1, functions: ASYNC };
 
+/// Kills a run at a random moment: of its life, or soon after it began to push.
+fn kill_one(scene: &Scene, random: &mut Random) {
+    let calls = scene.sink.calls().len();
+    let mut run = scene.silent();
+    let mut life = random.below(LIFE_MS);
+    if random.below(3) > 0 {
+        while scene.sink.calls().len() == calls && run.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        life = random.below(PUSHING_MS);
+    }
+    std::thread::sleep(Duration::from_millis(u64::try_from(life).unwrap()));
+    run.kill().unwrap();
+    run.wait().unwrap();
+}
+
 fn survive(kind: BackendKind, way: &Way, kills: usize, seed: u64) {
     let mode = if way.functions == ASYNC { ", \"batch_mode\": \"async\", \"poll_interval\": \"10ms\"" } else { "" };
     let keys = format!("\"batch_size\": {BATCH}, \"max_concurrent\": {}{mode}", way.lanes);
@@ -35,18 +53,15 @@ fn survive(kind: BackendKind, way: &Way, kills: usize, seed: u64) {
     scene.env(&format!("ONDATRA_LEASE={}\nONDATRA_CLAIM_CHUNK=40\n", LEASE.as_secs()));
     scene.add(1..=20);
     scene.good();
-    scene.sink.always(Say::Slow(Duration::from_millis(10)));
+    scene.sink.always(Say::Slow(Duration::from_millis(30)));
     let mut random = Random(seed);
     for kill in 0..kills {
         let first = 21 + i64::try_from(kill).unwrap() * 7;
         scene.add(first..=first + 6);
-        scene.change(&format!("id % 4 = {}", kill % 4));
+        scene.change(&format!("id % 2 = {}", kill % 2));
         // Tables do not grow without end.
         scene.lake.execute(&format!("DELETE FROM ext.t WHERE id < {first} - 60"));
-        let mut run = scene.silent();
-        std::thread::sleep(Duration::from_millis(u64::try_from(random.below(LIFE_MS)).unwrap()));
-        run.kill().unwrap();
-        run.wait().unwrap();
+        kill_one(&scene, &mut random);
     }
     if kind != BackendKind::File {
         std::thread::sleep(LEASE + Duration::from_millis(500));
@@ -76,15 +91,12 @@ fn killed_runs_with_a_state_on_a_quack_server_lose_nothing() {
 #[test]
 fn killed_first_runs_lose_nothing() {
     let scene = Scene::new(MERGE, "\"batch_size\": 2, \"max_concurrent\": 2", SYNC);
-    scene.sink.always(Say::Slow(Duration::from_millis(10)));
+    scene.sink.always(Say::Slow(Duration::from_millis(30)));
     let mut random = Random(27);
     for kill in 0..3 {
         scene.add(kill * 20 + 1..=kill * 20 + 20);
         scene.change("id % 3 = 0");
-        let mut run = scene.silent();
-        std::thread::sleep(Duration::from_millis(u64::try_from(300 + random.below(LIFE_MS)).unwrap()));
-        run.kill().unwrap();
-        run.wait().unwrap();
+        kill_one(&scene, &mut random);
     }
     scene.good();
     super::checker::converged(&scene.lake, &scene.sink, "x");

@@ -22,7 +22,7 @@ fn counts(expected: &[(&str, usize)]) -> BTreeMap<String, usize> {
 
 #[test]
 fn a_rebuild_that_changes_no_value_sends_nothing_and_k_changed_rows_are_k_pairs() {
-    for header in [MERGE, "tracked\n-- @group_key: id", "table"] {
+    for header in [MERGE, "table"] {
         let scene = Scene::new(header, NET, SYNC);
         scene.add(1..=20);
         assert_eq!(sent(&scene), counts(&[("insert", 20)]), "{header}");
