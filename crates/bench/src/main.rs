@@ -4,6 +4,7 @@
 // Its output is its result, and a benchmark that cannot be set up has none.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
+mod drain;
 mod first_run;
 mod history;
 mod incremental;
@@ -20,7 +21,7 @@ use measure::Figure;
 
 type Measure = fn(&Path) -> Figure;
 
-const FIGURES: [(&str, Measure); 21] = [
+const FIGURES: [(&str, Measure); 24] = [
     ("first run", first_run::figure),
     ("no-op size", no_op::over_table_size),
     ("no-op models", no_op::over_models),
@@ -37,6 +38,9 @@ const FIGURES: [(&str, Measure); 21] = [
     ("state growth file", state_queue::growth_file),
     ("state growth postgres", state_queue::growth_postgres),
     ("state growth quack", state_queue::growth_quack),
+    ("drain many", drain::many),
+    ("drain growth", drain::growth),
+    ("drain single", drain::single),
     ("ingest bare", ingest::against_bare_loop),
     ("ingest dlt", ingest::against_dlt),
     ("ingest memory", ingest::memory),

@@ -49,6 +49,20 @@ impl Project {
         assert!(run.status().unwrap().success());
     }
 
+    /// Any command, which must succeed.
+    pub fn command(&self, binary: &Path, args: &[&str]) {
+        let mut command = Command::new(binary);
+        command.args(args).current_dir(self.dir.path()).stdout(Stdio::null()).stderr(Stdio::null());
+        assert!(command.status().unwrap().success(), "{args:?}");
+    }
+
+    /// Any command, which must fail.
+    pub fn fails(&self, binary: &Path, args: &[&str]) {
+        let mut command = Command::new(binary);
+        command.args(args).current_dir(self.dir.path()).stdout(Stdio::null()).stderr(Stdio::null());
+        assert!(!command.status().unwrap().success(), "{args:?}");
+    }
+
     /// Runs it, and gives the most memory that it had, in MiB.
     pub fn run_and_watch_memory(&self, binary: &Path) -> u64 {
         let mut run =

@@ -87,6 +87,8 @@ pub struct RunSummary {
     pub dag_run_id: String,
     /// One outcome for every model that had its turn, in that order.
     pub outcomes: Vec<ModelOutcome>,
+    /// What went wrong beside the models; the run went on.
+    pub warnings: Vec<String>,
     /// Time of the whole run.
     pub duration: Duration,
     /// Whether the user stopped it, within a model or before one.

@@ -13,7 +13,7 @@ use materialize::MaterializeError;
 use model::Model;
 use plan::Cycle;
 use project::{ConfigFile, Environment, Redactor, check_state_key, find_model_files, read_config};
-use state::{SqlStore, StateError};
+use state::{Recovery, SqlStore, StateError};
 use types::{Decision, Kind, Reason, RunType, Target};
 
 use crate::execute::{Executed, FetchedRows, RunContext, execute};
@@ -87,7 +87,13 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
     let dag_run_id = dag_run_id(Timestamp::now());
     if models.is_empty() {
         observer.started(0);
-        return Ok(RunSummary { dag_run_id, outcomes: Vec::new(), duration: clock.elapsed(), interrupted: false });
+        return Ok(RunSummary {
+            dag_run_id,
+            outcomes: Vec::new(),
+            warnings: Vec::new(),
+            duration: clock.elapsed(),
+            interrupted: false,
+        });
     }
     let _lock = ProjectLock::take(&options.root, options.state_wait, &options.cancellation)?;
     let session = Session::open(&config, &options.session)?;
@@ -118,9 +124,15 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
         redactor: &options.redactor,
         output: Arc::clone(&options.output),
     };
+    let mut warnings = Vec::new();
     let pushes = match &state {
         Some(state) if !pushing.is_empty() => {
-            Some(Pushes::start(&host, state, &options.cancellation, (&registry, &pushing), &dag_run_id)?)
+            // What stays is found again by the next run; nothing of it is in the way of this one.
+            let recovery = state.store.lock().recover().unwrap_or_else(|error| {
+                warnings.push(format!("what earlier runs left in the queue was not recovered: {error}"));
+                Recovery::default()
+            });
+            Some(Pushes::start(&host, state, &options.cancellation, (&registry, &pushing), &dag_run_id, recovery)?)
         }
         _ => None,
     };
@@ -147,7 +159,7 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
         let outside = Outside { plans: &plans, redactor: &options.redactor, fetches, pushes, leases };
         Ok::<_, RunError>(turns.take_all(&context, &models, &mut facts, outside, observer))
     })?;
-    Ok(RunSummary { dag_run_id, outcomes: turns.outcomes, duration: clock.elapsed(), interrupted })
+    Ok(RunSummary { dag_run_id, outcomes: turns.outcomes, warnings, duration: clock.elapsed(), interrupted })
 }
 
 fn plan(options: &RunOptions, session: &Session, facts: &LakeFacts, models: Vec<Model>) -> Result<Planned, RunError> {

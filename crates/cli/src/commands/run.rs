@@ -135,8 +135,12 @@ impl Observer for Report<'_> {
 impl Report<'_> {
     fn finish(&self, options: &RunOptions, summary: &RunSummary) -> Result<ExitCode, CliError> {
         if self.ui.json {
-            let records: Vec<String> =
-                summary.outcomes.iter().map(|outcome| record(self.ui, outcome, summary)).collect();
+            let warning = |message: &String| {
+                json!({"schema_version": 1, "kind": "dag_warning", "source": "_gc", "message": self.ui.redact(message)})
+                    .to_string()
+            };
+            let outcomes = summary.outcomes.iter().map(|outcome| record(self.ui, outcome, summary));
+            let records: Vec<String> = summary.warnings.iter().map(warning).chain(outcomes).collect();
             if !records.is_empty() {
                 match self.ui.result(&records.join("\n")) {
                     // A reader that is gone does not make a failed run a success.
@@ -161,7 +165,11 @@ impl Report<'_> {
                 self.ui.error_text(&render(&context, error, self.ui));
             }
         }
+        for warning in &summary.warnings {
+            self.ui.error_text(&format!("warning: {}", one_line(&self.ui.message(warning))));
+        }
         match summary.count(Status::Failed) {
+            0 if !summary.warnings.is_empty() => Ok(ExitCode::FAILURE),
             0 => Ok(ExitCode::SUCCESS),
             1 => Ok(ExitCode::FAILURE),
             many => Err(CliError::Summary(format!("{many} model(s) failed"))),

@@ -44,17 +44,17 @@ pub(crate) struct Pushes<'a> {
 }
 
 impl<'a> Pushes<'a> {
-    /// Recovers what dead workers left, before anything is claimed.
+    /// Begins with what dead workers left, which is recovered before anything is claimed.
     pub(crate) fn start(
         context: &HostContext<'_>,
         state: &StateSession,
         cancellation: &Cancellation,
         (registry, plans): (&'a Registry, &'a PushPlans),
         run_id: &'a str,
+        recovery: Recovery,
     ) -> Result<Self, RunError> {
         let chunk = claim_chunk(context.environment)?;
         let mut left: BTreeMap<String, Recovery> = BTreeMap::new();
-        let recovery = state.store.lock().recover()?;
         for adopted in recovery.adopted {
             left.entry(adopted.claim.lease.target.clone()).or_default().adopted.push(adopted);
         }

@@ -58,7 +58,8 @@ pub fn drain(
         output: options.output.clone(),
     };
     let run_id = dag_run_id(jiff::Timestamp::now());
-    let mut pushes = Pushes::start(&host, &state, &options.cancellation, (&registry, &plans), &run_id)?;
+    let recovery = state.store.lock().recover()?;
+    let mut pushes = Pushes::start(&host, &state, &options.cancellation, (&registry, &plans), &run_id, recovery)?;
     for planned in &planned {
         drained.interrupted |= options.cancellation.check().is_err();
         if drained.interrupted {

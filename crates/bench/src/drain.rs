@@ -1,0 +1,143 @@
+//! Draining the queue against the floor: the same rows read from the lake and handed to the same `push` in the same
+//! batches, with no queue at all (chapter 04 §12).
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::Value;
+use http_client::{Client, ClientOptions, Stop};
+use lib_functions::{Direction, Host, HostOptions, HostValue, Limits, PushCall, Registry, with_lib};
+use project::{Environment, Redactor};
+use types::Kind;
+
+use crate::measure::{Figure, time};
+use crate::workspace::Project;
+
+const LIB: &str = "
+def push(rows):
+    return {str(row[\"__ondatra_rowid\"]) + \":\" + row[\"__ondatra_change_type\"]: \"ok\" for row in rows}
+";
+const DOWN: &str = "
+def push(rows):
+    fail(\"away\")
+";
+const COLUMNS: [&str; 4] = ["id", "name", "amount", "k"];
+
+/// A million events in batches of a thousand.
+pub fn many(binary: &Path) -> Figure {
+    drain(binary, "drain 1,000,000 events, batch 1,000 / no queue, file", 1.5, 1_000_000, 1_000)
+}
+
+/// The same, per event, with a tenth of them pending.
+pub fn growth(binary: &Path) -> Figure {
+    let (long, short) = (Backlog::of(binary, 1_000_000, 1_000), Backlog::of(binary, 100_000, 1_000));
+    Figure::measure_times(
+        1,
+        "drain 1,000 of 1,000,000 / of 100,000 pending events, file",
+        1.2,
+        |_| long.drain(binary) / 10,
+        |_| short.drain(binary),
+    )
+}
+
+/// Single events, as a service without batches takes them: each call takes 20 ms.
+pub fn single(binary: &Path) -> Figure {
+    drain(binary, "drain 1,000 events, batch 1 of 20 ms / no queue, file", 1.5, 1_000, 1)
+}
+
+fn drain(binary: &Path, what: &'static str, bar: f64, events: u64, batch: usize) -> Figure {
+    let backlog = Backlog::of(binary, events, batch);
+    Figure::measure_times(1, what, bar, |_| backlog.drain(binary), |_| backlog.floor(batch))
+}
+
+/// A project whose rows are queued and not delivered.
+struct Backlog {
+    project: Project,
+}
+
+impl Backlog {
+    fn of(binary: &Path, events: u64, batch: usize) -> Self {
+        let backlog = Self { project: Project::new() };
+        backlog.lib(batch, DOWN);
+        backlog.project.write(
+            "models/sync/t.sql",
+            &format!(
+                "-- @kind: append\n-- @push: sink\nSELECT i::BIGINT AS id, ('name ' || i)::VARCHAR AS name, \
+                 (i % 1000)::DECIMAL(10,2) AS amount, (i % 7)::INTEGER AS k FROM range({events}) r(i)\n"
+            ),
+        );
+        backlog.project.fails(binary, &["run"]);
+        backlog.lib(
+            batch,
+            &if batch == 1 { LIB.replace("    return", "    sleep(0.02)\n    return") } else { LIB.into() },
+        );
+        backlog
+    }
+
+    fn lib(&self, batch: usize, functions: &str) {
+        let api = format!("API = {{\"push\": {{\"batch_size\": {batch}, \"retry_backoff\": 0}}}}\n");
+        self.project.write("lib/sink.star", &(api + functions));
+    }
+
+    fn drain(&self, binary: &Path) -> Duration {
+        time(|| self.project.command(binary, &["queue", "drain"]))
+    }
+
+    /// Reads the rows and calls the function.
+    fn floor(&self, batch: usize) -> Duration {
+        let root = self.project.dir.path();
+        let engine = self.project.bare_engine();
+        let registry = Registry::read(root, |_| false).unwrap();
+        let environment = Environment::load(root, []).unwrap();
+        let host = Host::new(HostOptions {
+            root: root.to_owned(),
+            redactor: Redactor::new(root, &environment),
+            environment,
+            client: Client::new(ClientOptions::default()),
+            stop: Stop::never(),
+            output: Arc::new(|_| {}),
+            lookup: None,
+            limits: Limits::default(),
+        });
+        let lib = registry.get("sink").unwrap();
+        time(|| {
+            let rows = engine.query("SELECT rowid, id, name, amount, k FROM lake.sync.t").unwrap().into_values();
+            let rows: Vec<Vec<Value>> = rows.collect();
+            with_lib(lib, &host, Direction::Push, |running| {
+                for (number, rows) in (1..).zip(rows.chunks(batch)) {
+                    let sent: Vec<HostValue> = rows.iter().map(|row| sent(row)).collect();
+                    let keys: Vec<String> =
+                        rows.iter().map(|row| format!("{}:insert", row[0].as_i64().unwrap())).collect();
+                    let call = PushCall {
+                        rows: &sent,
+                        keys: &keys,
+                        batch_number: number,
+                        kind: Kind::Append,
+                        key_columns: &[],
+                        columns: &HostValue::None,
+                        arguments: &[],
+                        idempotency_key: None,
+                    };
+                    running.push(&call).unwrap();
+                }
+            })
+            .unwrap();
+        })
+    }
+}
+
+fn sent(row: &[Value]) -> HostValue {
+    let text = |text: &str| HostValue::Text(text.to_owned());
+    let value = |value: &Value| match value {
+        Value::Int(value) => HostValue::Int((*value).into()),
+        other => other.as_text().map_or(HostValue::None, text),
+    };
+    let columns = COLUMNS.iter().zip(&row[1..]).map(|(name, cell)| (text(name), value(cell)));
+    let about = [
+        (text("__ondatra_rowid"), value(&row[0])),
+        (text("__ondatra_change_type"), text("insert")),
+        (text("__ondatra_event_id"), text("0123456789abcdef0123456789abcdef")),
+    ];
+    HostValue::Dict(columns.chain(about).collect())
+}
