@@ -150,13 +150,14 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
         };
         let store = state.as_ref().filter(|_| !to_fetch.is_empty()).map(|state| state.store.clone());
         let fetches = store.map(|store| run_jobs(scope, &jobs, &to_fetch, store, options.jobs)).transpose()?;
+        let planned_with = &facts;
         let mut facts = facts.clone();
         let leases = state.as_ref().filter(|_| is_shared).map(|state| Leases {
             store: &state.store,
             run_id: &dag_run_id,
             waits: options.waits,
         });
-        let outside = Outside { plans: &plans, redactor: &options.redactor, fetches, pushes, leases };
+        let outside = Outside { plans: &plans, redactor: &options.redactor, fetches, planned_with, pushes, leases };
         Ok::<_, RunError>(turns.take_all(&context, &models, &mut facts, outside, observer))
     })?;
     Ok(RunSummary { dag_run_id, outcomes: turns.outcomes, warnings, duration: clock.elapsed(), interrupted })
@@ -183,6 +184,8 @@ struct Outside<'a> {
     plans: &'a FetchPlans,
     redactor: &'a Redactor,
     fetches: Option<Fetches>,
+    /// The facts with which the fetches were planned.
+    planned_with: &'a LakeFacts,
     pushes: Option<Pushes<'a>>,
     /// Where other workers may run the same models.
     leases: Option<Leases<'a>>,
@@ -250,7 +253,28 @@ impl Outside<'_> {
     }
 }
 
+/// What the registry told of a model's last commit when the facts were read.
+fn last_recorded(planned: &PlannedModel, facts: &LakeFacts) -> Option<String> {
+    facts.commits.get(&planned.target().key()).map(|row| row.commit_info.clone())
+}
+
 impl Outside<'_> {
+    /// Whether another process has committed a model since its fetch was planned: what was fetched follows rows that are
+    /// not the newest any more.
+    fn is_overtaken(&self, planned: &PlannedModel, facts: &LakeFacts) -> bool {
+        let is_fetched = planned.model.fetch && self.fetches.is_some();
+        is_fetched && last_recorded(planned, self.planned_with) != last_recorded(planned, facts)
+    }
+
+    /// Drops what was fetched for a model.
+    fn drop_fetched(&mut self, planned: &PlannedModel) -> Result<(), RunError> {
+        let Some(fetches) = &mut self.fetches else { return Ok(()) };
+        if let Fetched::Rows(staged) = fetches.take(&planned.target().key())? {
+            fetches.store.lock().drop_fetch(&staged.lease)?;
+        }
+        Ok(())
+    }
+
     /// Delivers what a model changed, and what is left from before: the data is committed, whatever comes of it.
     fn push(&mut self, context: &RunContext<'_>, planned: &PlannedModel, outcome: &mut ModelOutcome) {
         let is_over = outcome.error.as_ref().is_some_and(|error| error.is_fatal() || error.is_interrupt());
@@ -431,6 +455,10 @@ impl Turns {
             outcome.run_type = Some(RunType::Skip);
             outcome.warnings.push("skipped: upstream model failed".into());
             self.failed.insert(key);
+        } else if outside.is_overtaken(planned, facts) {
+            outcome.run_type = Some(RunType::Skip);
+            outcome.reason = "run by another worker meanwhile".into();
+            outcome.warnings.extend(outside.drop_fetched(planned).err().map(|error| error.to_string()));
         } else if let Err(error) = self.decide_and_execute(context, planned, facts, outside, &mut outcome) {
             outcome.error = Some(error);
             self.failed.insert(key);

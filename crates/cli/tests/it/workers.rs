@@ -2,9 +2,12 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use state::BackendKind;
+use testkit::http::{Answer, Server};
 use testkit::{Postgres, Project, Random, STATE_KEY, StateFixture};
 
 use crate::BINARY;
@@ -66,6 +69,18 @@ impl Team {
         self.model("mart/merged", "-- @kind: merge\n-- @unique_key: id\nSELECT id FROM mart.log");
     }
 
+    /// A model that fetches what is newer than what it has.
+    fn fetching(&self, api: &Server) {
+        let lib = format!(
+            "API = {{\"base_url\": \"{}\", \"fetch\": {{}}}}\ndef fetch(page, last_value):\n    \
+             return {{\"rows\": http.get(\"/items\", params = {{\"since\": last_value}}).json}}\n",
+            api.url("")
+        );
+        self.workers.iter().for_each(|worker| worker.write("lib/api.star", &lib));
+        let header = "-- @kind: append\n-- @incremental: id\n-- @incremental_initial: -1\n-- @fetch\n";
+        self.model("raw/fetched", &format!("{header}SELECT id::BIGINT AS id FROM api()"));
+    }
+
     fn start(&self, at: usize) -> Child {
         let mut command = self.workers[at].command(&["run"]);
         command.env("ONDATRA_LEASE", "2").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
@@ -87,13 +102,26 @@ impl Team {
 fn together_on(kind: BackendKind) {
     let team = Team::new(3, Some(kind));
     team.chain();
+    let there = Arc::new(AtomicI64::new(0));
+    let served = Arc::clone(&there);
+    let api = Server::new(move |_, request| {
+        let since: i64 = request.parameter("since").unwrap().parse().unwrap();
+        let rows: Vec<String> =
+            (since + 1..served.load(Ordering::SeqCst)).map(|id| format!("{{\"id\": {id}}}")).collect();
+        Answer::ok(format!("[{}]", rows.join(","))).after(Duration::from_millis(300))
+    });
+    team.fetching(&api);
     for count in [100, 150, 151] {
-        team.items(count);
+        there.store(count, Ordering::SeqCst);
+        team.items(usize::try_from(count).unwrap());
         for output in team.run_together() {
             let text = String::from_utf8_lossy(&output.stderr);
             assert!(output.status.success(), "{text}");
         }
+        let count = usize::try_from(count).unwrap();
         team.check(count);
+        let fetched = team.workers[0].rows("SELECT count(*), count(DISTINCT id) FROM raw.fetched");
+        assert_eq!(fetched, format!("{count},{count}\n"), "no row is fetched twice or missed");
     }
 }
 

@@ -60,7 +60,7 @@ fn survive_on_a_file(catalog: Catalog, kills: usize, seed: u64) {
 fn survive_on_a_server(kind: BackendKind, kills: usize, seed: u64) {
     let fixture = StateFixture::new(BINARY, kind);
     let env = std::fs::read_to_string(fixture.project.root().join(".env")).unwrap();
-    fixture.project.write(".env", &format!("{env}ONDATRA_LEASE=600\n"));
+    fixture.project.write(".env", &format!("{env}ONDATRA_LEASE=2\n"));
     survive(&fixture.project, kills, seed, |target| {
         fixture.open("test").run_sql("UPDATE sync_fetch SET lease_until = now() - INTERVAL '1 hour'").unwrap();
         let late = fixture.project.run(&["run", target]).success();
