@@ -67,6 +67,9 @@ pub struct LakeFacts {
     pub views: BTreeMap<String, LakeView>,
     /// Last commits by lower-case target.
     pub commits: BTreeMap<String, RegistryRow>,
+    /// The snapshot at which they were read: that of the lake's own transaction. A catalog on a server may have shown the
+    /// rest a moment later.
+    pub commits_at: i64,
     /// Newest snapshot that inserted into or deleted from a table, by table id.
     row_changes: BTreeMap<i64, i64>,
 }
@@ -91,6 +94,8 @@ impl LakeFacts {
     }
 
     fn read_all(&mut self, connection: &Connection) -> Result<(), EngineError> {
+        let current = format!("SELECT id FROM {}.current_snapshot()", quote(&self.lake));
+        self.commits_at = connection.query_value(&current)?.as_i64().unwrap_or(-1);
         self.refresh(connection)?;
         let lake = &self.lake;
         if self.tables.contains_key(&format!("main.{TARGET_REGISTRY}")) {

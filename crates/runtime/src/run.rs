@@ -111,7 +111,7 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
         cancellation: &options.cancellation,
         dag_run_id: &dag_run_id,
         git: &git,
-        seen: Cell::new(facts.newest()),
+        seen: Cell::new(facts.commits_at),
     };
     let mut turns = Turns::new(&models, &facts, options.wish);
     let to_fetch = turns.fetches(&models, &facts);
@@ -434,7 +434,7 @@ impl Turns {
             return Ok(());
         }
         *facts = LakeFacts::read(&session.connection, &session.lake, &session.metadata)?;
-        context.seen.set(facts.newest());
+        context.seen.set(facts.commits_at);
         self.stale = false;
         let is_wish = |decision: &Decision| matches!(decision.reason, Reason::FullRefresh | Reason::Kept);
         self.decisions.retain(|_, decision| decision.as_ref().is_ok_and(is_wish));

@@ -114,14 +114,15 @@ fn together_on(kind: BackendKind) {
     for count in [100, 150, 151] {
         there.store(count, Ordering::SeqCst);
         team.items(usize::try_from(count).unwrap());
-        for output in team.run_together() {
+        let outputs = team.run_together();
+        for output in &outputs {
             let text = String::from_utf8_lossy(&output.stderr);
             assert!(output.status.success(), "{text}");
         }
         let count = usize::try_from(count).unwrap();
         team.check(count);
         let fetched = team.workers[0].rows("SELECT count(*), count(DISTINCT id) FROM raw.fetched");
-        assert_eq!(fetched, format!("{count},{count}\n"), "no row is fetched twice or missed");
+        assert_eq!(fetched, format!("{count},{count}\n"), "no row is fetched twice or missed: {outputs:?}");
     }
 }
 
