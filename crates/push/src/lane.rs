@@ -244,7 +244,10 @@ impl<'a> Lane<'a> {
 /// Why a call failed, in one text: what can be aborted is committed already.
 pub(crate) fn message(error: &CallError) -> String {
     match error {
-        CallError::Failed(error) => error.to_string(),
+        CallError::Failed(error) => match &error.place {
+            Some(place) => format!("{error} ({}:{})", place.file().display(), place.line()),
+            None => error.to_string(),
+        },
         CallError::Aborted => "abort() was called".to_owned(),
     }
 }

@@ -211,7 +211,10 @@ impl Diagnose for RunError {
             Self::Push { target, report } if report.rejected > 0 => {
                 format!("`ondatrasql queue show {target} --dead` shows what was rejected, `queue retry {target} --dead` sends it again")
             }
-            Self::Push { .. } => "nothing is lost: the next run tries again what is due by then".into(),
+            Self::Push { target, .. } => format!(
+                "nothing is lost: the next run tries again what is due by then; if the function is at fault, correct it, then \
+                 `ondatrasql queue retry {target}` and `ondatrasql queue drain`"
+            ),
             Self::ClaimChunk { .. } => "write a whole number above 0, like 10000, or leave it out".into(),
             Self::Queue(error) => error.help(),
             Self::Cycle(cycle) => cycle.help(),

@@ -32,6 +32,8 @@ use crate::{
     load_models, select_model,
 };
 
+/// The rule of a key that a lib file's `API` does not have: it would have no effect without a word.
+const UNKNOWN_KEY: &str = "blueprint.unknown_key";
 /// Plans of a model that others overtake, until it is given up.
 const PLANS_MAX: u32 = 6;
 
@@ -101,6 +103,10 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
     let facts = LakeFacts::read(&session.connection, &session.lake, &session.metadata)?;
     let Planned { models, names } = plan(options, &session, &facts, models)?;
     let registry = read_registry(&session, &options.root)?;
+    for remark in registry.libs().flat_map(|lib| &lib.remarks).filter(|remark| remark.rule == UNKNOWN_KEY) {
+        let place = &remark.place;
+        (options.output)(&format!("warning: {}:{}: {}", place.file().display(), place.line(), remark.message));
+    }
     let plans = check_models(&session, &registry, &models, options.model.is_some(), &options.cancellation)?;
     let pushing = check_pushes(&registry, &models)?;
     let functions = KnownFunctions::default();
