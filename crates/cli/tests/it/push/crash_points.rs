@@ -22,6 +22,8 @@ fn killed(scene: &Scene, script: impl FnMut(&Asked) -> Say + Send + 'static) {
 #[test]
 fn between_the_commit_and_the_feed() {
     let scene = Scene::on(BackendKind::Postgres, MERGE, "\"batch_size\": 5", SYNC);
+    // The dead worker has the model's lease.
+    scene.env("ONDATRA_LEASE=2\n");
     scene.add(1..=5);
     scene.good();
     scene.add(6..=7);
