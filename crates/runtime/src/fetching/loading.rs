@@ -12,10 +12,10 @@ use types::{Target, literal, quote};
 use super::checks::FetchPlan;
 use crate::{Cancellation, RunError, Session};
 
-/// Rows of a part …
-const PART_ROWS: u64 = 20_480;
+/// Rows of a part: two groups of the engine's tables, so that two threads have something to do …
+const PART_ROWS: u64 = 245_760;
 /// … and its bytes, whichever is reached first.
-const PART_BYTES: u64 = 32 << 20;
+const PART_BYTES: u64 = 64 << 20;
 /// Rows that are read from the state at once …
 const READ_ROWS: u64 = 10_000;
 /// … the first time, when nobody knows how long they are …
@@ -39,8 +39,6 @@ pub(crate) struct Loading<'a> {
 pub(crate) struct LoadedRows {
     /// Qualified and quoted.
     pub table: String,
-    /// The engine's threads as they were, if it has one only while these rows are written.
-    threads: Option<i64>,
 }
 
 impl Loading<'_> {
@@ -61,9 +59,9 @@ impl Loading<'_> {
         // Without the word the engine takes no name in `temp`, and with it none elsewhere.
         let (database, temporary) = if first < staged.rows { (self.attached_file()?, "") } else { ("temp", "TEMP") };
         let table = format!("{database}.main.{}", quote(&format!("fetched_{target}")));
-        let mut loaded = LoadedRows { table, threads: None };
+        let loaded = LoadedRows { table };
         let create = format!("CREATE OR REPLACE {temporary} TABLE {} AS", loaded.table);
-        let filled = self.fill(&mut loaded, &create, first, plan, staged);
+        let filled = self.fill(&loaded, &create, first, plan, staged);
         if filled.is_err() {
             // The first error is the one that tells.
             let _ = loaded.drop(connection);
@@ -74,7 +72,7 @@ impl Loading<'_> {
     /// Puts in all parts, of which the first one was read up to the row `from`.
     fn fill(
         &self,
-        loaded: &mut LoadedRows,
+        loaded: &LoadedRows,
         create: &str,
         mut from: u64,
         plan: &FetchPlan,
@@ -85,14 +83,11 @@ impl Loading<'_> {
         let put =
             |into: &str| connection.execute(&format!("{into} {select}")).map_err(|error| self.explained(error, plan));
         put(create)?;
-        if from >= staged.rows {
-            return Ok(());
-        }
         while from < staged.rows {
             from = self.read_part(staged, from)?;
             put(&format!("INSERT INTO {}", loaded.table))?;
         }
-        Ok(self.spare_memory(loaded)?)
+        Ok(())
     }
 
     /// Reads the part that begins with row `from` into its table; gives where the next one begins.
@@ -128,13 +123,6 @@ impl Loading<'_> {
         Ok(FILE)
     }
 
-    /// Many rows are written by one thread, since each holds a group of 122,880 until it writes them.
-    fn spare_memory(&self, loaded: &mut LoadedRows) -> Result<(), EngineError> {
-        let connection = &self.session.connection;
-        loaded.threads = connection.query_value("SELECT current_setting('threads')")?.as_i64();
-        connection.execute("SET threads = 1")
-    }
-
     /// The value that the engine could not convert, if that is why it failed.
     fn explained(&self, error: EngineError, plan: &FetchPlan) -> RunError {
         if !error.is_statement_fault() {
@@ -153,11 +141,8 @@ impl Loading<'_> {
 }
 
 impl LoadedRows {
-    /// Drops them; the engine has its threads again.
+    /// Drops them.
     pub(crate) fn drop(&self, connection: &Connection) -> Result<(), EngineError> {
-        if let Some(threads) = self.threads {
-            connection.execute(&format!("SET threads = {threads}"))?;
-        }
         connection.execute(&format!("DROP TABLE IF EXISTS {}", self.table))
     }
 }
