@@ -421,11 +421,17 @@ impl Turns {
                 let outcome = ModelOutcome::new(planned, clock.elapsed());
                 return ModelOutcome { run_type: Some(RunType::Skip), reason, ..outcome };
             }
-            Err(error) => return failed(error),
+            Err(error) => {
+                self.failed.insert(planned.target().key());
+                return failed(error);
+            }
         };
         let mut outcome = match self.look_again(context, facts) {
             Ok(()) => self.take(context, planned, facts, outside),
-            Err(error) => failed(error),
+            Err(error) => {
+                self.failed.insert(planned.target().key());
+                failed(error)
+            }
         };
         // What is not given back runs out.
         let released = leases.store.lock().release_lease(&lease);
@@ -442,7 +448,6 @@ impl Turns {
         *facts = LakeFacts::read(&session.connection, &session.lake, &session.metadata)?;
         context.seen.set(facts.commits_at);
         self.stale = false;
-        let is_wish = |decision: &Decision| matches!(decision.reason, Reason::FullRefresh | Reason::Kept);
         self.decisions.retain(|_, decision| decision.as_ref().is_ok_and(is_wish));
         Ok(())
     }
@@ -485,11 +490,16 @@ impl Turns {
         outcome: &mut ModelOutcome,
     ) -> Result<(), RunError> {
         check_runs(planned, facts)?;
+        let key = planned.target().key();
+        let wished =
+            self.decisions.get(&key).and_then(|decision| decision.as_ref().ok().filter(|d| is_wish(d)).cloned());
         let mut attempt = 1;
         loop {
             match self.execute_once(context, planned, facts, outside, outcome) {
                 Err(RunError::CommittedElsewhere { .. }) if !planned.model.fetch && attempt < PLANS_MAX => {
                     self.look_again(context, facts)?;
+                    // What the user asked for is still to be done.
+                    self.decisions.extend(wished.clone().map(|decision| (key.clone(), Ok(decision))));
                     attempt += 1;
                 }
                 done => return done,
@@ -542,6 +552,11 @@ impl Turns {
         }
         decide_run(planned, facts)
     }
+}
+
+/// Whether it was the user who decided it: no facts change that.
+fn is_wish(decision: &Decision) -> bool {
+    matches!(decision.reason, Reason::FullRefresh | Reason::Kept)
 }
 
 /// Whether other processes may use the state at the same time. It is read off the text, so that a file of one's own is

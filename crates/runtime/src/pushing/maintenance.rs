@@ -6,7 +6,7 @@ use std::path::Path;
 use feed::Events;
 use model::Model;
 use project::Models;
-use state::{Counts, Feed, NeededSnapshot, SharedStore, SqlStore, StateError};
+use state::{Counts, Feed, NeededSnapshot, Position, SharedStore, SqlStore, StateError};
 
 use super::feeding::feed_target;
 use crate::fetching::read_registry;
@@ -53,7 +53,9 @@ pub(crate) fn before_maintenance(
 /// Moves the position of a target whose changes up to `newest` are queued to that snapshot: it would hold an old one.
 fn catch_up(session: &Session, store: &SharedStore, target: &str, newest: i64) -> Result<(), RunError> {
     let mut store = store.lock();
-    let Some(position) = store.position(target)?.filter(|position| position.snapshot < newest) else { return Ok(()) };
+    // One that was set to the beginning meanwhile stays there: everything is to be sent again.
+    let lags = |position: &Position| position.snapshot < newest && !position.is_at_beginning();
+    let Some(position) = store.position(target)?.filter(lags) else { return Ok(()) };
     let step = Feed {
         target,
         from: Some(&position),
