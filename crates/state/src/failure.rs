@@ -112,7 +112,7 @@ impl Failure {
         if let Some((_, fence)) = FENCES.iter().find(|(sign, _)| is_fence(&text, sign)) {
             return Self::Fence(*fence);
         }
-        if error.is_conflict() || CONFLICTS.iter().any(|sign| text.contains(sign)) {
+        if error.is_conflict() || CONFLICTS.iter().any(|sign| text.contains(sign)) || is_made_twice(&text) {
             return Self::Conflict(text);
         }
         if TURNED_AWAY.iter().any(|sign| text.contains(sign)) {
@@ -123,6 +123,12 @@ impl Failure {
         }
         Self::Refused(text)
     }
+}
+
+/// What PostgreSQL tells one of two `CREATE TABLE IF NOT EXISTS` at the same moment: the table, or the type of its
+/// rows, is there. The second attempt sees it.
+fn is_made_twice(text: &str) -> bool {
+    text.contains(" already exists") && ["ERROR:  relation ", "ERROR:  type "].iter().any(|sign| text.contains(sign))
 }
 
 /// Whether a fence's text was refused as a number: that is how scripts end themselves.
@@ -170,6 +176,15 @@ mod tests {
         assert_eq!(failure(&text, script), Failure::Refused("ERROR:  division by zero".into()));
         let text = format!("Failed to execute query \"BEGIN;\n{script}\": server closed the connection unexpectedly");
         assert_eq!(failure(&text, script), Failure::Lost("server closed the connection unexpectedly".into()));
+    }
+
+    #[test]
+    fn tables_that_another_is_making_are_a_conflict() {
+        for what in ["type", "relation"] {
+            let text = format!("ERROR:  {what} \"schema_version\" already exists");
+            assert_eq!(failure(&text, ""), Failure::Conflict(text));
+        }
+        assert!(matches!(failure("ERROR:  role \"a\" already exists", ""), Failure::Refused(_)));
     }
 
     #[test]

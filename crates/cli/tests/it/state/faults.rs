@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use state::{BackendKind, Queue, StateConfig, StateError, WorkerId};
+use state::{BackendKind, Queue, Staging, StateConfig, StateError, WorkerId};
 use testkit::{Changes, StateFixture};
 
 use super::fixture;
@@ -140,4 +140,29 @@ fn four_workers_share_a_queue_on_postgresql() {
 #[test]
 fn four_workers_share_a_queue_on_a_quack_server() {
     share(BackendKind::Quack);
+}
+
+/// Workers that start at the same moment on a new database all make its tables: one does it, for all.
+#[test]
+fn the_tables_can_be_made_by_several_at_once() {
+    for kind in [BackendKind::Postgres, BackendKind::Quack] {
+        for round in 0..2 {
+            let fixture = fixture(kind);
+            let config = fixture.config();
+            let start = std::sync::Barrier::new(6);
+            let errors: Vec<String> = std::thread::scope(|scope| {
+                let open = |at: usize| {
+                    let (config, start) = (config.clone(), &start);
+                    move || {
+                        start.wait();
+                        let mut store = state::open(config, WorkerId::from(format!("w{at}")))?;
+                        store.begin_fetch("raw.rows", "run", "print").map(drop)
+                    }
+                };
+                let workers: Vec<_> = (0..6).map(|at| scope.spawn(open(at))).collect();
+                workers.into_iter().filter_map(|worker| worker.join().unwrap().err()).map(|e| e.to_string()).collect()
+            });
+            assert_eq!(errors, [""; 0], "{kind:?} in round {round}");
+        }
+    }
 }
