@@ -9,13 +9,20 @@ use engine::Value;
 use http_client::{Client, ClientOptions, Stop};
 use lib_functions::{Direction, Host, HostOptions, HostValue, Limits, PushCall, Registry, with_lib};
 use project::{Environment, Redactor};
+use state::BackendKind;
+use testkit::StateFixture;
 use types::Kind;
 
 use crate::measure::{Figure, time};
 use crate::workspace::Project;
 
-const LIB: &str = "
+const INSTANT: &str = "
 def push(rows):
+    return {str(row[\"__ondatra_rowid\"]) + \":\" + row[\"__ondatra_change_type\"]: \"ok\" for row in rows}
+";
+const SLOW: &str = "
+def push(rows):
+    sleep(0.02)
     return {str(row[\"__ondatra_rowid\"]) + \":\" + row[\"__ondatra_change_type\"]: \"ok\" for row in rows}
 ";
 const DOWN: &str = "
@@ -24,41 +31,87 @@ def push(rows):
 ";
 const COLUMNS: [&str; 4] = ["id", "name", "amount", "k"];
 
-/// A million events in batches of a thousand.
-pub fn many(binary: &Path) -> Figure {
-    drain(binary, "drain 1,000,000 events, batch 1,000 / no queue, file", 1.5, 1_000_000, 1_000)
+/// A million events in batches of a thousand, as a quick service takes them: each call takes 20 ms.
+pub fn many_file(binary: &Path) -> Figure {
+    many(binary, BackendKind::File, "drain 1,000,000 events, batch 1,000 of 20 ms / no queue, file", 1.5)
 }
 
-/// The same, per event, with a tenth of them pending.
+pub fn many_postgres(binary: &Path) -> Figure {
+    many(binary, BackendKind::Postgres, "drain 1,000,000 events, batch 1,000 … / no queue, PostgreSQL", 2.5)
+}
+
+pub fn many_quack(binary: &Path) -> Figure {
+    many(binary, BackendKind::Quack, "drain 1,000,000 events, batch 1,000 … / no queue, Quack", 3.0)
+}
+
+fn many(binary: &Path, kind: BackendKind, what: &'static str, bar: f64) -> Figure {
+    drain(binary, kind, what, bar, (1_000_000, 1_000, SLOW))
+}
+
+/// The same with a function that does nothing: what the queue itself costs. A batch is recorded durably before the
+/// next one is sent, so there is no bar: one commit of one row takes longer than the function.
+pub fn instant(binary: &Path) -> Figure {
+    let what = "drain 1,000,000 events, batch 1,000 of 0 ms / no queue, file";
+    drain(binary, BackendKind::File, what, f64::INFINITY, (1_000_000, 1_000, INSTANT))
+}
+
+/// Single events, as a service without batches takes them.
+pub fn single(binary: &Path) -> Figure {
+    let what = "drain 1,000 events, batch 1 of 20 ms / no queue, file";
+    drain(binary, BackendKind::File, what, 1.5, (1_000, 1, SLOW))
+}
+
+/// The time per event with a million and with a tenth of them pending, without that of an empty queue.
 pub fn growth(binary: &Path) -> Figure {
-    let (long, short) = (Backlog::of(binary, 1_000_000, 1_000), Backlog::of(binary, 100_000, 1_000));
+    let of = |events| Backlog::of(binary, BackendKind::File, (events, 1_000, INSTANT));
+    let net = |backlog: Backlog| {
+        let time = backlog.drain(binary);
+        time.saturating_sub(backlog.drain(binary))
+    };
     Figure::measure_times(
-        1,
+        3,
         "drain 1,000 of 1,000,000 / of 100,000 pending events, file",
         1.2,
-        |_| long.drain(binary) / 10,
-        |_| short.drain(binary),
+        |_| net(of(1_000_000)) / 10,
+        |_| net(of(100_000)),
     )
 }
 
-/// Single events, as a service without batches takes them: each call takes 20 ms.
-pub fn single(binary: &Path) -> Figure {
-    drain(binary, "drain 1,000 events, batch 1 of 20 ms / no queue, file", 1.5, 1_000, 1)
+/// Peak memory with a million and with a tenth of them pending, in MiB as if they were milliseconds.
+pub fn memory(binary: &Path) -> Figure {
+    let peak = |events| {
+        let backlog = Backlog::of(binary, BackendKind::File, (events, 1_000, INSTANT));
+        Duration::from_millis(backlog.project.watch_memory(binary, &["queue", "drain"]))
+    };
+    let what = "peak memory (MiB) of draining 1,000,000 / 100,000 events";
+    Figure::measure_times(3, what, 1.2, |_| peak(1_000_000), |_| peak(100_000))
 }
 
-fn drain(binary: &Path, what: &'static str, bar: f64, events: u64, batch: usize) -> Figure {
-    let backlog = Backlog::of(binary, events, batch);
-    Figure::measure_times(1, what, bar, |_| backlog.drain(binary), |_| backlog.floor(batch))
+/// How many events there are, how many of them a batch, and the function.
+type Load = (u64, usize, &'static str);
+
+fn drain(binary: &Path, kind: BackendKind, what: &'static str, bar: f64, load: Load) -> Figure {
+    let backlog = Backlog::of(binary, kind, load);
+    Figure::measure_times(1, what, bar, |_| backlog.drain(binary), |_| backlog.floor(load.1))
 }
 
 /// A project whose rows are queued and not delivered.
 struct Backlog {
     project: Project,
+    /// Where the state is, with its server.
+    state: StateFixture,
 }
 
 impl Backlog {
-    fn of(binary: &Path, events: u64, batch: usize) -> Self {
-        let backlog = Self { project: Project::new() };
+    fn of(binary: &Path, kind: BackendKind, (events, batch, functions): Load) -> Self {
+        let state = StateFixture::new(binary.to_str().unwrap(), kind);
+        let backlog = Self { project: Project::new(), state: state };
+        if kind != BackendKind::File {
+            for file in ["config/state.sql", ".env"] {
+                let text = std::fs::read_to_string(backlog.state.project.root().join(file)).unwrap();
+                backlog.project.write(file, &text);
+            }
+        }
         backlog.lib(batch, DOWN);
         backlog.project.write(
             "models/sync/t.sql",
@@ -68,10 +121,7 @@ impl Backlog {
             ),
         );
         backlog.project.fails(binary, &["run"]);
-        backlog.lib(
-            batch,
-            &if batch == 1 { LIB.replace("    return", "    sleep(0.02)\n    return") } else { LIB.into() },
-        );
+        backlog.lib(batch, functions);
         backlog
     }
 

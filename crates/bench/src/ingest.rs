@@ -85,7 +85,7 @@ fn memory_of(binary: &Path, what: &'static str, pages: [usize; 2]) -> Figure {
     let peak = |pages: usize| {
         let server = Server::start(pages);
         let project = project(&server, MEMORY);
-        Duration::from_millis(project.run_and_watch_memory(binary))
+        Duration::from_millis(project.watch_memory(binary, &["run"]))
     };
     Figure::measure_times(1, what, 1.2, |_| peak(pages[0]), |_| peak(pages[1]))
 }

@@ -21,7 +21,7 @@ use measure::Figure;
 
 type Measure = fn(&Path) -> Figure;
 
-const FIGURES: [(&str, Measure); 24] = [
+const FIGURES: [(&str, Measure); 28] = [
     ("first run", first_run::figure),
     ("no-op size", no_op::over_table_size),
     ("no-op models", no_op::over_models),
@@ -38,9 +38,13 @@ const FIGURES: [(&str, Measure); 24] = [
     ("state growth file", state_queue::growth_file),
     ("state growth postgres", state_queue::growth_postgres),
     ("state growth quack", state_queue::growth_quack),
-    ("drain many", drain::many),
-    ("drain growth", drain::growth),
+    ("drain many file", drain::many_file),
+    ("drain many postgres", drain::many_postgres),
+    ("drain many quack", drain::many_quack),
+    ("drain instant", drain::instant),
     ("drain single", drain::single),
+    ("drain growth", drain::growth),
+    ("drain memory", drain::memory),
     ("ingest bare", ingest::against_bare_loop),
     ("ingest dlt", ingest::against_dlt),
     ("ingest memory", ingest::memory),

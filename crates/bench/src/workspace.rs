@@ -63,10 +63,10 @@ impl Project {
         assert!(!command.status().unwrap().success(), "{args:?}");
     }
 
-    /// Runs it, and gives the most memory that it had, in MiB.
-    pub fn run_and_watch_memory(&self, binary: &Path) -> u64 {
+    /// Any command, which must succeed; gives the most memory that it had, in MiB.
+    pub fn watch_memory(&self, binary: &Path, args: &[&str]) -> u64 {
         let mut run =
-            Command::new(binary).arg("run").current_dir(self.dir.path()).stdout(Stdio::null()).spawn().unwrap();
+            Command::new(binary).args(args).current_dir(self.dir.path()).stdout(Stdio::null()).spawn().unwrap();
         let mut peak_kib = 0;
         while run.try_wait().unwrap().is_none() {
             let status = fs::read_to_string(format!("/proc/{}/status", run.id())).unwrap_or_default();

@@ -27,6 +27,17 @@ impl Lake {
         Self { connection }
     }
 
+    /// Opens a lake in PostgreSQL by its connection string.
+    pub fn on_postgres(connection: &str, files: &Path) -> Self {
+        let attach = format!(
+            "ATTACH 'ducklake:postgres:{connection}' AS lake (DATA_PATH '{}', DATA_INLINING_ROW_LIMIT 0); USE lake",
+            files.display()
+        );
+        let connection = engine_with(&["ducklake", "postgres_scanner"]);
+        connection.execute(&attach).unwrap();
+        Self { connection }
+    }
+
     /// Runs statements.
     #[track_caller]
     pub fn execute(&self, sql: &str) {
@@ -42,10 +53,7 @@ impl Lake {
 
 /// An engine with the lake of a catalog in `folder`, attached as `lake`.
 pub fn open_lake(catalog: Catalog, folder: &Path, inlined_rows: usize) -> Connection {
-    let connection = Arc::new(Database::open(&[("allow_unsigned_extensions", "true")]).unwrap()).connect().unwrap();
-    let extensions = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.engine/extensions");
-    let search = ExtensionSearch { folders: vec![extensions] };
-    search.load(&connection, &["ducklake", "sqlite_scanner"], &Pins::read()).unwrap();
+    let connection = engine_with(&["ducklake", "sqlite_scanner"]);
     let root = folder.display();
     let (path, options) = match catalog {
         Catalog::Sqlite => ("sqlite", ", META_JOURNAL_MODE 'WAL', META_BUSY_TIMEOUT 5000"),
@@ -56,5 +64,12 @@ pub fn open_lake(catalog: Catalog, folder: &Path, inlined_rows: usize) -> Connec
          OVERRIDE_DATA_PATH true, DATA_INLINING_ROW_LIMIT {inlined_rows}{options})"
     );
     connection.execute(&attach).unwrap();
+    connection
+}
+
+fn engine_with(extensions: &[&'static str]) -> Connection {
+    let connection = Arc::new(Database::open(&[("allow_unsigned_extensions", "true")]).unwrap()).connect().unwrap();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.engine/extensions");
+    ExtensionSearch { folders: vec![folder] }.load(&connection, extensions, &Pins::read()).unwrap();
     connection
 }

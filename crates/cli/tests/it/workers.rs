@@ -8,9 +8,12 @@ use std::time::Duration;
 
 use state::BackendKind;
 use testkit::http::{Answer, Server};
-use testkit::{Postgres, Project, Random, STATE_KEY, StateFixture};
+use testkit::{Lake, Postgres, Project, Random, STATE_KEY, StateFixture};
 
 use crate::BINARY;
+use crate::push::checker::check;
+use crate::push::sink::{Say, Sink};
+use crate::push::{MERGE, SELECT, SYNC};
 
 /// What the workers share.
 struct Team {
@@ -174,15 +177,14 @@ fn without_a_shared_state_a_commit_that_would_double_rows_is_planned_again() {
     }
 }
 
-fn killed_on(kind: BackendKind, kills: usize) {
-    let team = Team::new(4, Some(kind));
-    team.chain();
+/// Workers that run all the time, one of which is killed every now and then while `step` changes the data.
+fn under_kills(team: &Team, kills: usize, mut step: impl FnMut(usize)) {
     let mut random = Random(7);
-    let mut running: Vec<Child> = (0..4).map(|at| team.start(at)).collect();
+    let mut running: Vec<Child> = (0..team.workers.len()).map(|at| team.start(at)).collect();
     for round in 0..kills {
-        team.items(10 * (round + 1));
+        step(round);
         std::thread::sleep(Duration::from_millis(100 + random.below(900) as u64));
-        let victim = random.below(4);
+        let victim = random.below(running.len());
         for (at, worker) in running.iter_mut().enumerate() {
             if at == victim {
                 worker.kill().unwrap();
@@ -196,9 +198,66 @@ fn killed_on(kind: BackendKind, kills: usize) {
     for worker in running {
         worker.wait_with_output().unwrap();
     }
+}
+
+fn killed_on(kind: BackendKind, kills: usize) {
+    let team = Team::new(4, Some(kind));
+    team.chain();
+    under_kills(&team, kills, |round| drop(team.items(10 * (round + 1))));
     team.workers[0].run(&["run"]).success();
     team.check(10 * kills);
     assert_eq!(team.lake.sql("lake", "SELECT 1"), "1\n");
+}
+
+/// Lanes of a worker, and rows of a batch.
+const LANES: usize = 2;
+const BATCH: usize = 5;
+
+fn killed_while_pushing_on(kind: BackendKind, kills: usize) {
+    let team = Team::new(4, Some(kind));
+    let files = team.workers[0].root().join("files");
+    team.workers[0].run(&["sql", "SELECT 1"]).success();
+    let lake = Lake::on_postgres(&team.lake.connection("lake"), &files);
+    lake.execute("CREATE SCHEMA ext; CREATE TABLE ext.t (id BIGINT, k BIGINT, v BIGINT)");
+    let sink = Sink::start();
+    sink.always(Say::Slow(Duration::from_millis(30)));
+    let lib = format!(
+        "API = {{\"base_url\": \"{}\", \"timeout\": 1, \"push\": {{\"batch_size\": {BATCH}, \
+         \"max_concurrent\": {LANES}, \"retry_backoff\": 0}}}}\n{SYNC}",
+        sink.server.url("")
+    );
+    team.workers.iter().for_each(|worker| worker.write("lib/crm.star", &lib));
+    team.model("sync/x", &format!("-- @kind: {MERGE}\n-- @push: crm\n{SELECT}\n"));
+    under_kills(&team, kills, |round| {
+        let first = 10 * round + 1;
+        lake.execute(&format!(
+            "INSERT INTO ext.t SELECT i, i % 5, 0 FROM range({first}, {first} + 10) r(i); \
+             UPDATE ext.t SET v = v + 1 WHERE id % 3 = {}",
+            round % 3
+        ));
+    });
+    // What the last dead workers held runs out.
+    std::thread::sleep(Duration::from_millis(2_500));
+    team.workers[0].run(&["run"]).success();
+    let arrived = check(&lake, &sink, "x");
+    assert!(arrived.twice <= kills * LANES * BATCH, "{arrived:?} after {kills} kills");
+}
+
+#[test]
+fn killed_workers_that_push_lose_nothing() {
+    killed_while_pushing_on(BackendKind::Postgres, 4);
+}
+
+#[test]
+#[ignore = "make soak"]
+fn soak_killed_workers_that_push_on_postgresql_lose_nothing() {
+    killed_while_pushing_on(BackendKind::Postgres, 20);
+}
+
+#[test]
+#[ignore = "make soak"]
+fn soak_killed_workers_that_push_on_a_quack_server_lose_nothing() {
+    killed_while_pushing_on(BackendKind::Quack, 20);
 }
 
 #[test]

@@ -36,13 +36,13 @@ fn a_model_whose_upstream_fails_sends_what_is_left() {
     has(&scene.bad(), "PUSH: 5 delivered");
 }
 
-#[test]
-fn an_outage_over_ten_runs_loses_nothing() {
+/// The service is away for some runs with changing data.
+fn survive_outage(runs: i64) {
     let scene = Scene::new(MERGE, "\"batch_size\": 4, \"max_concurrent\": 2, \"retry_backoff\": 0", SYNC);
     scene.add(1..=10);
     scene.good();
     scene.sink.always(Say::Status(503));
-    for step in 1..=10 {
+    for step in 1..=runs {
         scene.add(10 + step..=10 + step);
         scene.change(&format!("id % 3 = {}", step % 3));
         scene.bad();
@@ -51,6 +51,41 @@ fn an_outage_over_ten_runs_loses_nothing() {
     scene.good();
     assert_eq!(scene.check().twice, 0);
     assert_eq!(scene.sink.finalized().len(), 2, "after the first run and the last");
+}
+
+#[test]
+fn an_outage_over_ten_runs_loses_nothing() {
+    survive_outage(10);
+}
+
+#[test]
+#[ignore = "make soak"]
+fn soak_an_outage_over_50_runs_loses_nothing() {
+    survive_outage(50);
+}
+
+/// The table is rebuilt while changes of it wait: what they say is sent, and what the rebuild changed.
+#[test]
+fn a_backfill_while_changes_wait_loses_nothing() {
+    for header in [MERGE, "table", "tracked\n-- @group_key: k"] {
+        let scene = Scene::new(header, "\"batch_size\": 4, \"retry_backoff\": 0", SYNC);
+        scene.add(1..=10);
+        scene.good();
+        scene.sink.always(Say::Status(503));
+        scene.add(11..=14);
+        scene.change("id % 3 = 0");
+        scene.lake.execute("DELETE FROM ext.t WHERE id = 5");
+        scene.bad();
+        scene.change("id % 2 = 0");
+        let refresh = ["run", "sync.x", "--full-refresh", "--yes"];
+        scene.fixture.project.run(&refresh).failure(1);
+        scene.model(header, "SELECT id::BIGINT AS id, k::BIGINT AS k, (v + 10)::BIGINT AS v FROM ext.t");
+        scene.bad();
+        assert!(scene.counts().pending > 0);
+        scene.sink.always(Say::Ok);
+        scene.good();
+        assert_eq!(scene.check().twice, 0, "{header}");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 mod answers;
 mod arguments;
 mod backlog;
-mod checker;
+pub mod checker;
 mod crash;
 mod crash_points;
 mod interrupt;
@@ -11,7 +11,7 @@ mod jobs;
 mod kinds;
 mod maintenance;
 mod net;
-mod sink;
+pub mod sink;
 mod tables;
 
 use std::process::{Child, Stdio};
@@ -24,7 +24,7 @@ use checker::{Arrived, check};
 use sink::Sink;
 
 /// A `push` that answers for each row.
-const SYNC: &str = r#"
+pub const SYNC: &str = r#"
 def push(rows, batch_number):
     resp = http.post("/rows", json = {"rows": rows, "batch": batch_number})
     if not resp.ok:
@@ -60,10 +60,10 @@ def finalize(succeeded, failed):
     http.post("/finalize", json = {"succeeded": succeeded, "failed": failed}).ok
 "#;
 
-const MERGE: &str = "merge\n-- @unique_key: id";
+pub const MERGE: &str = "merge\n-- @unique_key: id";
 
 /// The SQL of the models: columns that are numbers, of a table of the lake.
-const SELECT: &str = "SELECT id::BIGINT AS id, k::BIGINT AS k, v::BIGINT AS v FROM ext.t";
+pub const SELECT: &str = "SELECT id::BIGINT AS id, k::BIGINT AS k, v::BIGINT AS v FROM ext.t";
 
 /// A project with a table `ext.t (id, k, v)`, a model `sync.x` of it, and the service that it pushes to.
 struct Scene {
