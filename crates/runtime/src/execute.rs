@@ -9,9 +9,11 @@ use materialize::{
     MaterializeError, Rebuild, WriteRequest, build_result, check_unique_in_query, drop_result, write_model,
 };
 use plan::Names;
+use project::ConfigFile;
 use query::Functions;
 use types::{Code, Decision, Diagnose as _, Kind, Reason, RunType};
 
+use crate::checking::{Before, CheckFinding, ModelChecks, audit, constrain, warn};
 use crate::cursor::{CursorScope, has_column, set_cursor};
 use crate::fetching::{FetchPlan, LoadedRows, acknowledge, fetch_source, kept_source};
 use crate::functions::KnownFunctions;
@@ -34,6 +36,8 @@ const ATTEMPTS_MAX: u32 = 6;
 pub(crate) struct RunContext<'a> {
     pub session: &'a Session,
     pub names: &'a Names,
+    /// `variables/local.sql`.
+    pub local: Option<&'a ConfigFile>,
     /// Read once, when the first model needs them.
     pub functions: &'a KnownFunctions,
     pub cancellation: &'a Cancellation,
@@ -49,6 +53,8 @@ pub(crate) struct Executed {
     pub decision: Decision,
     pub rows: i64,
     pub warnings: Vec<String>,
+    /// What warnings found.
+    pub findings: Vec<CheckFinding>,
     /// The snapshot that was read.
     pub read_snapshot: i64,
 }
@@ -82,13 +88,27 @@ pub(crate) fn execute(
         load_extensions(context.session, &planned.model)?;
     }
     let functions = context.functions.get(&context.session.connection)?;
+    let checks = ModelChecks::read(context.session, &planned.model);
+    if let Some(report) = checks.audits.malformed() {
+        // Known before anything is read or written.
+        return Err(RunError::Checks(Box::new(report)));
+    }
+    context.session.make_checks(&checks.shipped())?;
     let mut attempt = 1;
-    let mut fallback = None;
+    let (mut fallback, mut singly) = (None, false);
     loop {
         let result = try_once(
             context,
             planned,
-            &Attempt { task, facts, functions: &functions, fallback: fallback.as_ref(), fetched },
+            &Attempt {
+                task,
+                facts,
+                functions: &functions,
+                fallback: fallback.as_ref(),
+                fetched,
+                checks: &checks,
+                singly,
+            },
         );
         // The model's own error counts, not what may go wrong while cleaning up after it.
         let dropped = drop_result(&context.session.connection, planned.target());
@@ -100,11 +120,19 @@ pub(crate) fn execute(
             }
             Err(Failure::Conflict(message)) => return Err(RunError::Conflict { attempts: attempt, message }),
             Err(Failure::Delta(why)) => fallback = Some(why),
+            Err(Failure::Check) => singly = true,
             Err(Failure::Elsewhere) => return Err(RunError::CommittedElsewhere { target: planned.target().clone() }),
             Err(Failure::Final(error)) => return Err(error),
             Ok(mut executed) => {
                 // The commit stands, whatever becomes of a temporary table.
                 executed.warnings.extend(dropped.err().map(|error| error.cleaned()));
+                let session = context.session;
+                let handle = session.connection.interrupt_handle();
+                let (texts, findings) = context
+                    .cancellation
+                    .interruptible(handle, || warn(session, &planned.model, &checks.warnings, context.local));
+                executed.warnings.extend(texts);
+                executed.findings = findings;
                 return Ok(executed);
             }
         }
@@ -119,12 +147,17 @@ struct Attempt<'a> {
     /// Why the whole query runs, after a delta failed.
     fallback: Option<&'a Fallback>,
     fetched: Option<&'a FetchedRows<'a>>,
+    checks: &'a ModelChecks,
+    /// Whether checks run one by one, after one of them ended the transaction.
+    singly: bool,
 }
 
 enum Failure {
     Conflict(String),
     /// With the whole query it may succeed.
     Delta(Fallback),
+    /// One of several checks ended the transaction; one by one it is known which.
+    Check,
     /// Another process has committed the model since it was planned.
     Elsewhere,
     Final(RunError),
@@ -137,6 +170,15 @@ impl<E: Into<RunError>> From<E> for Failure {
             RunError::Statement { error, .. } if error.is_conflict() => Self::Conflict(error.cleaned()),
             RunError::Statement { error: MaterializeError::NeedsWhole, .. } => Self::Delta(Fallback::NeedsWhole),
             other => Self::Final(other),
+        }
+    }
+}
+
+impl From<Before> for Failure {
+    fn from(before: Before) -> Self {
+        match before {
+            Before::Failed(error) => error.into(),
+            Before::Aborted => Self::Check,
         }
     }
 }
@@ -200,6 +242,7 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
         Some(_) => failed(error).into(),
         None => refused(&source, error, failed),
     })?;
+    constrain(session, model, &attempt.checks.constraints, (&result, task.decision.run_type), attempt.singly)?;
     // What was fetched cannot be asked for the whole of it; in itself it is checked when it is written.
     let is_delta = source.partial && attempt.fetched.is_none() && result.rows > 0;
     if let (Kind::Merge, true, Some(key)) = (model.kind, is_delta, &model.unique_key) {
@@ -230,6 +273,7 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
     };
     let written = write_model(connection, &request).map_err(|error| failed(with_cause(error, &source)))?;
     steps.done("write");
+    audit(session, model, &attempt.checks.audits, attempt.singly)?;
     let mut decided = task.decision.clone();
     decided.reason = source.reason.unwrap_or(decided.reason);
     let (decision, evolved) = reported(task, decided, model.kind, &written);
@@ -239,7 +283,7 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
         acknowledge(connection, &session.lake, &target.to_string(), fetched.staged, &fetched.present)?;
     }
     let warnings = planned.warnings.iter().cloned().chain(source.warning).chain(evolved).chain(written.warnings);
-    Ok(Executed { decision, rows: written.rows, warnings: warnings.collect(), read_snapshot })
+    Ok(Executed { decision, rows: written.rows, warnings: warnings.collect(), findings: Vec::new(), read_snapshot })
 }
 
 /// Whether another process has committed the model since it was planned: what it added would be added once more. If it
