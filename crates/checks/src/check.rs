@@ -88,9 +88,9 @@ impl Check {
         format!("{}({})", self.name, params.join(", "))
     }
 
-    /// The message for people, with the names of what is filled in.
+    /// The message for people, with the names of parameters, and dots for what was found.
     pub fn message(&self) -> String {
-        prose(self.message)
+        prose(self.message, |name| self.params.iter().any(|param| param.name == name))
     }
 
     /// Whether the rows at fault can be told.

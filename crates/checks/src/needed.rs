@@ -9,7 +9,8 @@ use crate::{Check, shipped};
 
 /// The statements that make the macros of `checks`, those that they are made of first.
 pub fn create_macros(checks: &[&Check]) -> Vec<String> {
-    let made: Vec<String> = checks.iter().map(|check| check.create()).collect();
+    // One macro, however often a model asks for it.
+    let made: BTreeSet<String> = checks.iter().map(|check| check.create()).collect();
     let mut words: BTreeSet<String> = made.iter().flat_map(|sql| code_words(sql)).collect();
     let mut blocks = Vec::new();
     // Each block uses only those above it.

@@ -34,7 +34,7 @@ pub fn page(stage: Stage) -> String {
     let mut page = format!(
         "# {title}\n\n<!-- Made from the list in crates/checks/src/list/{stage}s.rs. To write it again: make check-docs -->\n\n\
          {about}\n\nHow directives are written, own checks, and the command `check`: [README.md](README.md).\n\n\
-         The {} that come with `ondatrasql`; in messages, the names of parameters and values stand for what they are:\n\n\
+         The {} that come with `ondatrasql`; in messages a parameter's name stands for its\n         argument, and `…` for what was found:\n\n\
          | Check | Finds | Message |\n|---|---|---|\n",
         checks.len()
     );

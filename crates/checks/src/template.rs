@@ -37,11 +37,12 @@ pub(crate) fn expression(template: &str, hole: impl Fn(&str, &str) -> String) ->
     pieces(template).into_iter().map(piece).collect::<Vec<_>>().join(" || ")
 }
 
-/// The text for people: each hole as its name.
-pub(crate) fn prose(template: &str) -> String {
+/// The text for people: what `is_named` as its name, other holes as dots.
+pub(crate) fn prose(template: &str, is_named: impl Fn(&str) -> bool) -> String {
     let piece = |piece| match piece {
         Piece::Text(text) => text,
-        Piece::Hole { name, .. } => name,
+        Piece::Hole { name, .. } if is_named(name) => name,
+        Piece::Hole { .. } => "…",
     };
     pieces(template).into_iter().map(piece).collect()
 }
@@ -55,7 +56,7 @@ mod tests {
         let template = "it's {col} at {share:percent}%";
         let rendered = expression(template, |name, format| format!("f({name}{format})"));
         assert_eq!(rendered, "'it''s ' || f(col) || ' at ' || f(sharepercent) || '%'");
-        assert_eq!(prose(template), "it's col at share%");
+        assert_eq!(prose(template, |name| name == "col"), "it's col at …%");
         assert_eq!(expression("{t}", |name, _| name.to_owned()), "t");
     }
 }

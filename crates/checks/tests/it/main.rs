@@ -3,6 +3,6 @@
 
 mod cases;
 mod hostile;
-mod world;
-
 mod macros;
+mod pages;
+mod world;

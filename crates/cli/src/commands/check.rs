@@ -76,8 +76,7 @@ fn lines(ui: &Ui, model: &CheckedModel) -> Vec<String> {
 /// `2 constraints, 1 audit`.
 fn counts(model: &CheckedModel) -> String {
     let count = |report: &runtime::StageReport| {
-        let number = report.checked + report.problems.len().saturating_sub(report.checked);
-        format!("{number} {}{}", report.stage, if number == 1 { "" } else { "s" })
+        format!("{} {}{}", report.checked, report.stage, if report.checked == 1 { "" } else { "s" })
     };
     match model.reports.iter().map(count).collect::<Vec<_>>() {
         counts if counts.is_empty() => "no checks".to_owned(),

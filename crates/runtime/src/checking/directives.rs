@@ -61,7 +61,8 @@ impl StageCalls {
     /// The directives that are no calls, if there are any.
     pub fn malformed(&self) -> Option<StageReport> {
         let (stage, problems) = (self.stage, self.problems.clone());
-        (!problems.is_empty()).then_some(StageReport { stage, checked: 0, findings: Vec::new(), problems })
+        let checked = self.calls.len() + problems.len();
+        (!problems.is_empty()).then_some(StageReport { stage, checked, findings: Vec::new(), problems })
     }
 
     /// Whether the model has none.

@@ -16,7 +16,11 @@ impl Session {
             return Ok(());
         }
         // One transaction, as each of its own would look for the newest snapshot of the lake.
-        self.connection.execute(&format!("BEGIN;\n{}\nCOMMIT", statements.join("\n")))?;
+        if let Err(error) = self.connection.execute(&format!("BEGIN;\n{}\nCOMMIT", statements.join("\n"))) {
+            // The first error tells; the next model finds no transaction.
+            let _ = self.connection.execute("ROLLBACK");
+            return Err(error);
+        }
         made.extend(statements);
         Ok(())
     }

@@ -60,7 +60,7 @@ pub struct CheckProblem {
 pub struct StageReport {
     /// Which.
     pub stage: Stage,
-    /// How many checks were run.
+    /// How many directives there are.
     pub checked: usize,
     /// What they found.
     pub findings: Vec<CheckFinding>,
@@ -87,9 +87,11 @@ impl StageReport {
 
     /// All of it as one text.
     pub(crate) fn message(&self) -> String {
-        let texts = self.texts().join("; ");
-        let is_constraint = self.stage == Stage::Constraint && !self.findings.is_empty();
-        if is_constraint { format!("constraint validation failed: {texts}") } else { texts }
+        let found: Vec<&str> = self.findings.iter().map(|finding| finding.message.as_str()).collect();
+        let failed = if self.stage == Stage::Audit { "audit failed" } else { "constraint validation failed" };
+        let found = (!found.is_empty()).then(|| format!("{failed}: {}", found.join("; ")));
+        let problems = self.problems.iter().map(|problem| problem.message.clone());
+        found.into_iter().chain(problems).collect::<Vec<_>>().join("\n")
     }
 
     /// The code of what it says.

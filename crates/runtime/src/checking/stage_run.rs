@@ -18,8 +18,8 @@ pub(crate) struct Checked<'a> {
 }
 
 impl Checked<'_> {
-    /// Runs the calls of a stage in one query, without those in `skip`. `None` if one of several ended the transaction: then
-    /// only [`Checked::one_by_one`], in another transaction, tells which.
+    /// Runs the calls of a stage in one query, without those in `skip`. `None` if one of several cannot be run: then
+    /// [`Checked::one_by_one`] tells which.
     pub fn together(&self, stage: &StageCalls, skip: &[&str]) -> Result<Option<StageReport>, EngineError> {
         let (calls, mut told) = begin(stage, skip);
         if calls.is_empty() {
@@ -27,30 +27,29 @@ impl Checked<'_> {
         }
         match self.query(&calls) {
             Ok(found) => self.tell(&calls, found, &mut told),
-            Err(error) if !error.is_statement_fault() => return Err(error),
+            Err(error) if !is_of_check(&error) => return Err(error),
             Err(error) if calls.len() == 1 => told.problems.push(self.problem(calls[0], &error)),
-            // What was refused was not run, so the transaction goes on.
-            Err(error) if error.is_refusal() => return self.one_by_one(stage, skip).map(Some),
             Err(_) => return Ok(None),
         }
         Ok(Some(told))
     }
 
-    /// Runs one call after the other. In a transaction that one of them ends, those behind it are told not to have run.
+    /// Runs one call after the other. In a transaction that one of them ends, those behind it are told not to have run; in
+    /// one that has ended before, the error says so ([`is_aborted`]).
     pub fn one_by_one(&self, stage: &StageCalls, skip: &[&str]) -> Result<StageReport, EngineError> {
         let (calls, mut told) = begin(stage, skip);
         for (at, call) in calls.iter().enumerate() {
             match self.query(&[call]) {
                 Ok(found) => self.tell(&[call], found, &mut told),
                 Err(error) if is_aborted(&error) => {
+                    let ended = told.problems.get_mut(stage.problems.len()..).and_then(<[_]>::last_mut);
+                    let Some(problem) = ended else { return Err(error) };
                     let left = calls.len() - at;
                     let noun = if left == 1 { "check" } else { "checks" };
-                    if let Some(problem) = told.problems.last_mut() {
-                        problem.message.push_str(&format!(" ({left} {noun} behind it could not be run any more)"));
-                    }
+                    problem.message.push_str(&format!(" ({left} {noun} behind it could not be run any more)"));
                     break;
                 }
-                Err(error) if error.is_statement_fault() => told.problems.push(self.problem(call, &error)),
+                Err(error) if is_of_check(&error) => told.problems.push(self.problem(call, &error)),
                 Err(error) => return Err(error),
             }
         }
@@ -86,14 +85,16 @@ impl Checked<'_> {
 
     fn problem(&self, call: &Call, error: &EngineError) -> CheckProblem {
         let text = error.cleaned();
+        let place = self.model.place(call.written.span.clone());
+        let which = format!("in `{}`, line {}", call.written.value, place.line());
         CheckProblem {
             check: call.written.value.clone(),
             message: match call.stage {
-                checks::Stage::Audit => text.clone(),
-                stage => format!("{stage} check error: {text}"),
+                checks::Stage::Audit => format!("{text} ({which})"),
+                stage => format!("{stage} check error: {text} ({which})"),
             },
             help: help(call, &text),
-            place: self.model.place(call.written.span.clone()),
+            place,
         }
     }
 }
@@ -103,7 +104,8 @@ fn begin<'a>(stage: &'a StageCalls, skip: &[&str]) -> (Vec<&'a Call>, StageRepor
     let is_run = |call: &&Call| !skip.contains(&call.name.to_lowercase().as_str());
     let calls: Vec<&Call> = stage.calls.iter().filter(is_run).collect();
     let problems = stage.problems.clone();
-    let told = StageReport { stage: stage.stage, checked: calls.len(), findings: Vec::new(), problems };
+    let checked = calls.len() + problems.len();
+    let told = StageReport { stage: stage.stage, checked, findings: Vec::new(), problems };
     (calls, told)
 }
 
@@ -125,8 +127,13 @@ fn help(call: &Call, text: &str) -> String {
     }
 }
 
+/// Whether the check is at fault, also if it names a file that is not there; not the memory, another writer or the user.
+fn is_of_check(error: &EngineError) -> bool {
+    error.is_statement_fault() || matches!(error, EngineError::Sql { class, .. } if class.starts_with("IO "))
+}
+
 /// Whether an earlier error has ended the transaction.
-fn is_aborted(error: &EngineError) -> bool {
+pub(crate) fn is_aborted(error: &EngineError) -> bool {
     matches!(error, EngineError::Sql { class, message, .. }
         if class.starts_with("Transaction") && message.contains("transaction is aborted"))
 }

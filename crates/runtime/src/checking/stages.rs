@@ -7,7 +7,7 @@ use project::ConfigFile;
 use types::{Kind, RunType, literal, quote};
 
 use crate::checking::directives::StageCalls;
-use crate::checking::stage_run::Checked;
+use crate::checking::stage_run::{Checked, is_aborted};
 use crate::checking::{CheckFinding, StageReport};
 use crate::session::run_file;
 use crate::{RunError, Session};
@@ -55,12 +55,12 @@ pub(crate) fn audit(session: &Session, model: &Model, stage: &StageCalls, singly
 }
 
 fn finish(checked: &Checked<'_>, stage: &StageCalls, skip: &[&str], singly: bool) -> Result<(), Before> {
-    let report = if singly { Some(checked.one_by_one(stage, skip)?) } else { checked.together(stage, skip)? };
-    match report {
-        None => Err(Before::Aborted),
-        Some(report) if report.is_clean() => Ok(()),
-        Some(report) => Err(Before::Failed(RunError::Checks(Box::new(report)))),
-    }
+    let together = if singly { None } else { checked.together(stage, skip)? };
+    let report = match together.map_or_else(|| checked.one_by_one(stage, skip), Ok) {
+        Err(error) if is_aborted(&error) => return Err(Before::Aborted),
+        report => report?,
+    };
+    if report.is_clean() { Ok(()) } else { Err(Before::Failed(RunError::Checks(Box::new(report)))) }
 }
 
 /// Warnings, on the committed table: texts and findings. Nothing here undoes the commit.

@@ -1,5 +1,7 @@
 //! `check --store-failures`: the rows at fault, as a table of the lake's schema `checks`.
 
+use std::collections::BTreeSet;
+
 use engine::{EngineError, LakeFacts};
 use model::Model;
 use types::{Code, Target, literal, quote};
@@ -44,9 +46,11 @@ impl<'a> Failures<'a> {
         Ok(Self { session, model, target })
     }
 
-    /// Adds the rows that the checks of a stage found. Each check's rows come once, whatever it says of them.
+    /// Adds the rows that the checks of a stage found. The rows of a check come once, however often the
+    /// directive stands there.
     pub fn add(&self, checked: &Checked<'_>, stage: &StageCalls, report: &StageReport) -> Result<(), EngineError> {
-        for call in &stage.calls {
+        let mut added = BTreeSet::new();
+        for call in stage.calls.iter().filter(|call| added.insert(&call.written.value)) {
             let finding = report.findings.iter().find(|finding| finding.check == call.written.value);
             let Some((finding, rows)) = finding.zip(call.rows(checked.table)) else { continue };
             self.session.connection.execute(&format!(
