@@ -11,7 +11,7 @@ use types::{Code, Kind, Target, quote};
 
 use crate::checking::directives::ModelChecks;
 use crate::checking::stage_run::Checked;
-use crate::checking::stages::{in_context, run_through};
+use crate::checking::stages::{in_context, run_through, table_text, temp_text};
 use crate::checking::store::Failures;
 use crate::checking::{CheckFinding, StageReport};
 use crate::requirements::load_extensions;
@@ -133,7 +133,7 @@ impl Present<'_> {
             self.session.make_checks(&checks.shipped())?;
             let failures = if store { Some(Failures::begin(self.session, self.facts, self.model)?) } else { None };
             self.stages(&checks, failures.as_ref(), &mut done)?;
-            done.stored = failures.map(|failures| failures.write()).transpose()?;
+            done.stored = failures.map(Failures::write).transpose()?;
         }
         done.duration = clock.elapsed();
         Ok(done)
@@ -155,12 +155,12 @@ impl Present<'_> {
             Ok(())
         };
         if !checks.constraints.is_empty() {
-            let table = self.model.target.temp_name();
-            self.as_result(&table)?;
+            self.as_result()?;
+            let table = temp_text(self.model);
             tell(&Checked { connection, model: self.model, table: &table }, &checks.constraints)?;
         }
         if !checks.audits.is_empty() {
-            let table = crate::checking::stages::table_text(self.session, self.model)?;
+            let table = table_text(self.session, self.model)?;
             tell(&Checked { connection, model: self.model, table: &table }, &checks.audits)?;
         }
         if !checks.warnings.is_empty() {
@@ -172,7 +172,7 @@ impl Present<'_> {
     }
 
     /// A view of the table as a run's result would be: without what the runtime adds, and without the past.
-    fn as_result(&self, name: &str) -> Result<(), EngineError> {
+    fn as_result(&self) -> Result<(), EngineError> {
         let table = self.model.target.qualified(&self.session.lake);
         let connection = &self.session.connection;
         let columns = connection.query(&format!("SELECT column_name FROM (DESCRIBE {table})"))?;
@@ -183,7 +183,7 @@ impl Present<'_> {
         let exclude = if hidden.is_empty() { String::new() } else { format!(" EXCLUDE ({})", hidden.join(", ")) };
         let is_versioned = self.model.kind == Kind::Scd2 && columns.iter().any(|name| name == "is_current");
         let current = if is_versioned { " WHERE is_current" } else { "" };
-        connection
-            .execute(&format!("CREATE OR REPLACE TEMP VIEW {} AS SELECT *{exclude} FROM {table}{current}", quote(name)))
+        let name = quote(&self.model.target.temp_name());
+        connection.execute(&format!("CREATE OR REPLACE TEMP VIEW {name} AS SELECT *{exclude} FROM {table}{current}"))
     }
 }

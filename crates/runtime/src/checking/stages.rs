@@ -4,7 +4,7 @@ use engine::EngineError;
 use materialize::ModelResult;
 use model::Model;
 use project::ConfigFile;
-use types::{Kind, RunType, literal, quote};
+use types::{Kind, RunType, is_identifier, literal, quote};
 
 use crate::checking::directives::StageCalls;
 use crate::checking::stage_run::{Checked, is_aborted};
@@ -39,9 +39,8 @@ pub(crate) fn constrain(
 ) -> Result<(), Before> {
     let is_delta = run_type == RunType::Incremental && matches!(model.kind, Kind::Append | Kind::Merge);
     let skip = if is_delta && result.rows == 0 { &NEED_ROWS[..] } else { &[] };
-    let temp = model.target.temp_name();
-    let is_own = result.table.ends_with(&quote(&temp));
-    let table = if is_own { temp } else { result.table.clone() };
+    let is_own = result.table.ends_with(&quote(&model.target.temp_name()));
+    let table = if is_own { temp_text(model) } else { result.table.clone() };
     finish(&Checked { connection: &session.connection, model, table: &table }, stage, skip, singly)
 }
 
@@ -131,6 +130,13 @@ pub(crate) fn in_context<T>(
     done
 }
 
+/// Name of the temporary table of a run's result, quoted only where SQL asks for it. It begins with a word that is no
+/// keyword.
+pub(crate) fn temp_text(model: &Model) -> String {
+    let name = model.target.temp_name();
+    if is_identifier(&name) { name } else { quote(&name) }
+}
+
 /// `schema.table`, quoted only where SQL asks for it: macros may show it.
 pub(crate) fn table_text(session: &Session, model: &Model) -> Result<String, EngineError> {
     let target = &model.target;
@@ -145,7 +151,7 @@ pub(crate) fn table_text(session: &Session, model: &Model) -> Result<String, Eng
         _ => Vec::new(),
     };
     let part = |name: &str| {
-        let is_plain = types::is_identifier(name) && !keywords.contains(&name.to_lowercase());
+        let is_plain = is_identifier(name) && !keywords.contains(&name.to_lowercase());
         if is_plain { name.to_owned() } else { quote(name) }
     };
     Ok(format!("{}.{}", part(&target.schema), part(&target.name)))

@@ -1,6 +1,8 @@
 //! Constraints, audits and warnings, end to end (chapter 01 §4).
 
 mod command;
+mod fetched;
+mod hostile;
 mod own;
 mod shipped;
 mod stages;
