@@ -32,7 +32,9 @@ pub(crate) fn check(args: CheckArgs, ui: &Ui) -> Result<ExitCode, CliError> {
     let mut written = Ok(());
     let checked = runtime::check(&options, &mut |model| {
         if !ui.json {
-            lines(ui, model).iter().for_each(|line| ui.line(line));
+            for line in lines(ui, model) {
+                ui.line(&line);
+            }
         } else if written.is_ok() {
             written = ui.result(&record(ui, model));
         }

@@ -38,7 +38,9 @@ fn read(connection: &Connection, model: &Model, call: &Call, rows: &str) -> Resu
 /// The columns that tell a row: its keys, and those that the check names; the first ones, where that is none.
 fn shown_columns(names: &[String], keys: &[String], directive: &str) -> Vec<String> {
     // A quoted argument holds names, too.
-    let words: Vec<String> = code_words(directive).iter().flat_map(|word| code_words(word)).collect();
+    let whole = code_words(directive);
+    let within = whole.iter().flat_map(|word| code_words(word)).collect::<Vec<_>>();
+    let words: Vec<String> = whole.into_iter().chain(within).collect();
     let is_key = |name: &String| keys.iter().any(|key| key.eq_ignore_ascii_case(name));
     let is_named = |name: &String| words.contains(&name.to_lowercase());
     let mut shown: Vec<String> = names.iter().filter(|name| is_key(name)).cloned().collect();
