@@ -3,7 +3,7 @@
 use types::literal;
 
 use crate::check::ParamKind;
-use crate::contained::{is_contained, is_table_name};
+use crate::contained::{is_contained, is_table};
 
 /// A value that a macro is called with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,12 +55,12 @@ impl Argument {
         };
         let fits = match kind {
             ParamKind::Expression | ParamKind::Expressions | ParamKind::Type => is_contained(text),
-            ParamKind::Table => is_table_name(text),
+            ParamKind::Table => is_table(text),
             _ => true,
         };
         match kind {
             _ if fits => None,
-            ParamKind::Table => Some("is no name of a table"),
+            ParamKind::Table => Some("is no table"),
             ParamKind::Type => Some("is no type"),
             _ => Some("is no complete expression"),
         }

@@ -46,7 +46,7 @@ pub enum ParamKind {
     Value,
     /// A text.
     Text,
-    /// The name of a table.
+    /// A table: its name, or a query in brackets.
     Table,
     /// The name of a column.
     Name,

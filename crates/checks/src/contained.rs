@@ -31,8 +31,14 @@ pub(crate) fn is_contained(text: &str) -> bool {
     open.is_empty()
 }
 
+/// Whether the text is one table behind FROM: a name, or a query in brackets.
+pub(crate) fn is_table(text: &str) -> bool {
+    let query = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
+    is_name(text) || query.is_some_and(is_contained)
+}
+
 /// Whether the text is a name of one to three parts.
-pub(crate) fn is_table_name(text: &str) -> bool {
+fn is_name(text: &str) -> bool {
     let code = Code::new(text);
     let is_part = |at: usize| matches!(code.kind(at), Some(TokenKind::Word | TokenKind::QuotedName));
     let in_order = (0..code.len()).all(|at| if at % 2 == 0 { is_part(at) } else { code.text(at) == "." });
@@ -41,7 +47,7 @@ pub(crate) fn is_table_name(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_contained, is_table_name};
+    use super::{is_contained, is_table};
 
     #[test]
     fn only_what_ends_its_own_brackets_and_texts_is_contained() {
@@ -84,12 +90,27 @@ mod tests {
     }
 
     #[test]
-    fn a_table_is_named_by_one_to_three_parts() {
-        for text in ["t", "raw.t", "lake.raw.t", "\"my lake\".\"a.b\".t", "raw . t"] {
-            assert!(is_table_name(text), "{text}");
+    fn a_table_is_a_name_of_one_to_three_parts_or_a_query_in_brackets() {
+        for text in ["t", "raw.t", "lake.raw.t", "\"my lake\".\"a.b\".t", "raw . t", "(SELECT 1)", "(FROM f(')'))"] {
+            assert!(is_table(text), "{text}");
         }
-        for text in ["", "raw.", ".t", "a.b.c.d", "a b", "(SELECT 1)", "t, u", "f()", "'t'", "t WHERE true", "t --"] {
-            assert!(!is_table_name(text), "{text}");
+        for text in [
+            "",
+            "raw.",
+            ".t",
+            "a.b.c.d",
+            "a b",
+            "(a) JOIN (b)",
+            "(SELECT 1) AS x",
+            "(SELECT 1 --)",
+            "(",
+            "t, u",
+            "f()",
+            "'t'",
+            "t WHERE true",
+            "t --",
+        ] {
+            assert!(!is_table(text), "{text}");
         }
     }
 }

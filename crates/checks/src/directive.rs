@@ -65,7 +65,7 @@ impl DispatchError {
             }
             Self::Trailing { .. } => "nothing follows the closing bracket; a further check has its own directive",
             Self::Argument { .. } => {
-                "columns are expressions of SQL, tables are names; write what holds a comma or a bracket in quotes"
+                "columns are expressions of SQL, tables are names or queries in brackets; write what holds a comma in quotes"
             }
         }
     }

@@ -11,21 +11,21 @@ use materialize::{
 use plan::Names;
 use project::ConfigFile;
 use query::Functions;
-use types::{Code, Decision, Diagnose as _, Kind, Reason, RunType};
+use types::{Code, Decision, Kind, Reason, RunType};
 
-use crate::checking::{Before, CheckFinding, ModelChecks, audit, constrain, warn};
+use crate::checking::{CheckFinding, ModelChecks, StageFailure, audit, constrain, warn};
 use crate::cursor::{CursorScope, has_column, set_cursor};
 use crate::fetching::{FetchPlan, LoadedRows, acknowledge, fetch_source, kept_source};
 use crate::functions::KnownFunctions;
 use crate::git::GitInfo;
 use crate::known::Known;
 use crate::lineage::{lineage, renames};
-use crate::places::output_place;
 use crate::planning::PlannedModel;
 use crate::reading::{Fallback, Reader, Source};
 use crate::record::{Run, Steps, commit_info, record};
 use crate::requirements::{check_limit, load_extensions};
 use crate::session::current_snapshot;
+use crate::statement_errors::{cursor_error, statement_error, with_cause};
 use crate::task::{Task, kind_write, layout, reported};
 use crate::{Cancellation, RunError, Session};
 
@@ -174,11 +174,11 @@ impl<E: Into<RunError>> From<E> for Failure {
     }
 }
 
-impl From<Before> for Failure {
-    fn from(before: Before) -> Self {
-        match before {
-            Before::Failed(error) => error.into(),
-            Before::Aborted => Self::Check,
+impl From<StageFailure> for Failure {
+    fn from(failure: StageFailure) -> Self {
+        match failure {
+            StageFailure::Failed(error) => error.into(),
+            StageFailure::Aborted => Self::Check,
         }
     }
 }
@@ -348,17 +348,6 @@ fn kept_cursor(task: &Task, planned: &PlannedModel, known: &Known<'_>) -> Result
     }
 }
 
-/// Rows that would be lost are told with the reason for which the table would be rebuilt.
-fn with_cause(error: MaterializeError, source: &Source) -> MaterializeError {
-    let reason = source.reason.as_ref().map(ToString::to_string);
-    match (error, source.warning.clone().or(reason)) {
-        (MaterializeError::RowsWouldBeDropped { rows, sample, append, .. }, Some(why)) => {
-            MaterializeError::RowsWouldBeDropped { rows, sample, append, because: format!(" ({why})") }
-        }
-        (error, _) => error,
-    }
-}
-
 /// A rewritten query that the engine refuses is no fault of the user's: the whole query shows whether there
 /// is one.
 fn refused(source: &Source, error: MaterializeError, failed: impl Fn(MaterializeError) -> RunError) -> Failure {
@@ -367,59 +356,5 @@ fn refused(source: &Source, error: MaterializeError, failed: impl Fn(Materialize
             Failure::Delta(Fallback::Refused(cause.cleaned()))
         }
         _ => failed(error).into(),
-    }
-}
-
-/// A cursor that cannot be compared with what it starts from: the directive is where to mend it.
-fn cursor_error(planned: &PlannedModel, error: &MaterializeError) -> Option<RunError> {
-    let incremental = planned.model.incremental.as_ref()?;
-    let message = error.cleaned();
-    let is_of_cursor = message.contains("Could not convert") && message.contains(&incremental.initial);
-    is_of_cursor.then(|| RunError::Refused {
-        code: Code::Sql,
-        message,
-        help: "the cursor starts from `@incremental_initial`: give it a value of the column's type, for example \
-               `-- @incremental_initial: 0`"
-            .into(),
-        place: Box::new(planned.model.place(incremental.column.span.clone())),
-    })
-}
-
-/// What to do where a model that fetches cannot do what helps others: its SQL holds casts alone.
-fn help_to_fetch(error: &MaterializeError) -> Option<String> {
-    let elsewhere = "; or fetch into an append or table model, and write a model that reads it and";
-    match error {
-        MaterializeError::KeyRepeated { key, .. } => Some(format!(
-            "keep one row for each `{key}` in the lib function{elsewhere} keeps one of them, for example with \
-             QUALIFY row_number() OVER (PARTITION BY {key} ORDER BY …) = 1"
-        )),
-        MaterializeError::KeyNull { .. } => {
-            Some(format!("leave these rows out in the lib function, or give them a key there{elsewhere} does it"))
-        }
-        MaterializeError::ValuesWouldBeDropped { column, .. } => Some(format!(
-            "keep `{column}` in the model, as `{column}::TYPE AS {column}`: it is NULL where rows do not have it; or \
-             rebuild the table with --full-refresh"
-        )),
-        _ => None,
-    }
-}
-
-fn statement_error(
-    planned: &PlannedModel,
-    error: MaterializeError,
-    own_text: bool,
-    fetched: Option<&FetchedRows<'_>>,
-) -> RunError {
-    let column = |name: &str| fetched.and_then(|fetched| fetched.plan.query.column_offset(name));
-    let of_sql = error.offset().filter(|_| own_text).map(|offset| planned.model.sql_place(offset));
-    let place = of_sql.or_else(|| output_place(&planned.model, &error, column)).map(Box::new);
-    match fetched.and_then(|_| help_to_fetch(&error)) {
-        Some(help) => RunError::Refused {
-            code: error.code(),
-            message: error.cleaned(),
-            help,
-            place: place.unwrap_or_else(|| Box::new(planned.model.sql_place(0))),
-        },
-        None => RunError::Statement { error, place },
     }
 }

@@ -35,6 +35,7 @@ mod requirements;
 mod run;
 mod session;
 mod state_session;
+mod statement_errors;
 mod task;
 mod variables;
 

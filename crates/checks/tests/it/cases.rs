@@ -307,6 +307,7 @@ pub const CASES: &[Case] = &[
         EMPTY,
         Some("reconcile_count failed: {t} has 0 rows, main.other has 3 rows"),
     ),
+    Case(Audit, "reconcile_count('(SELECT id FROM other WHERE id > 1)')", "SELECT 1 AS {v}", None),
     Case(Audit, "reconcile_sum({v}, other, id)", "SELECT unnest([3, NULL]) AS {v}", None),
     Case(Audit, "reconcile_sum({v}, other, NULL::INTEGER)", EMPTY, None),
     Case(Audit, "reconcile_sum({v}, other, id)", EMPTY, Some("reconcile_sum failed: {t}.{v} = NULL, other.id = 3")),

@@ -16,14 +16,14 @@ use crate::{RunError, Session};
 const NEED_ROWS: [&str; 3] = ["at_least_one", "not_constant", "distinct_count"];
 
 /// Why the transaction cannot go on.
-pub(crate) enum Before {
+pub(crate) enum StageFailure {
     /// Checks failed, or could not be run.
     Failed(RunError),
     /// One of several checks ended the transaction. Once more, one by one, tells which.
     Aborted,
 }
 
-impl From<EngineError> for Before {
+impl From<EngineError> for StageFailure {
     fn from(error: EngineError) -> Self {
         Self::Failed(error.into())
     }
@@ -36,7 +36,7 @@ pub(crate) fn constrain(
     stage: &StageCalls,
     (result, run_type): (&ModelResult, RunType),
     singly: bool,
-) -> Result<(), Before> {
+) -> Result<(), StageFailure> {
     let is_delta = run_type == RunType::Incremental && matches!(model.kind, Kind::Append | Kind::Merge);
     let skip = if is_delta && result.rows == 0 { &NEED_ROWS[..] } else { &[] };
     let is_own = result.table.ends_with(&quote(&model.target.temp_name()));
@@ -45,7 +45,7 @@ pub(crate) fn constrain(
 }
 
 /// Audits, on the table as the transaction has written it.
-pub(crate) fn audit(session: &Session, model: &Model, stage: &StageCalls, singly: bool) -> Result<(), Before> {
+pub(crate) fn audit(session: &Session, model: &Model, stage: &StageCalls, singly: bool) -> Result<(), StageFailure> {
     if stage.is_empty() {
         return Ok(());
     }
@@ -53,13 +53,13 @@ pub(crate) fn audit(session: &Session, model: &Model, stage: &StageCalls, singly
     finish(&Checked { connection: &session.connection, model, table: &table }, stage, &[], singly)
 }
 
-fn finish(checked: &Checked<'_>, stage: &StageCalls, skip: &[&str], singly: bool) -> Result<(), Before> {
+fn finish(checked: &Checked<'_>, stage: &StageCalls, skip: &[&str], singly: bool) -> Result<(), StageFailure> {
     let together = if singly { None } else { checked.together(stage, skip)? };
     let report = match together.map_or_else(|| checked.one_by_one(stage, skip), Ok) {
-        Err(error) if is_aborted(&error) => return Err(Before::Aborted),
+        Err(error) if is_aborted(&error) => return Err(StageFailure::Aborted),
         report => report?,
     };
-    if report.is_clean() { Ok(()) } else { Err(Before::Failed(RunError::Checks(Box::new(report)))) }
+    if report.is_clean() { Ok(()) } else { Err(StageFailure::Failed(RunError::Checks(Box::new(report)))) }
 }
 
 /// Warnings, on the committed table: texts and findings. Nothing here undoes the commit.

@@ -16,6 +16,15 @@ const SCHEMA: &str = "checks";
 /// Where the rows are gathered, in the context of the stage that found them; they are written in one commit.
 const GATHERED: &str = "temp.main.ondatra_failures";
 
+/// Whether the table is one that an earlier check has written.
+fn is_of_failures(session: &Session, table: &Target) -> Result<bool, EngineError> {
+    let sql = format!(
+        "SELECT count(*) FROM (DESCRIBE {}) WHERE column_name = '__ondatra_check'",
+        table.qualified(&session.lake)
+    );
+    Ok(session.connection.query_value(&sql)?.as_i64() == Some(1))
+}
+
 /// The rows at fault of one model.
 pub(crate) struct Failures<'a> {
     session: &'a Session,
@@ -27,14 +36,15 @@ impl<'a> Failures<'a> {
     /// Begins with no row. An error if the table would be that of a model.
     pub fn begin(session: &'a Session, facts: &LakeFacts, model: &'a Model) -> Result<Self, RunError> {
         let target = Target::new(SCHEMA, format!("{}__{}", model.target.schema, model.target.name));
-        if facts.commits.contains_key(&target.key()) || facts.views.contains_key(&target.key()) {
+        let is_other = facts.tables.contains_key(&target.key()) && !is_of_failures(session, &target)?;
+        if is_other || facts.commits.contains_key(&target.key()) || facts.views.contains_key(&target.key()) {
             return Err(RunError::Refused {
                 code: Code::CheckTable,
                 message: format!(
                     "the failures of {} would be written to {target}, which holds something else",
                     model.target
                 ),
-                help: format!("move the model {target} to another folder than models/{SCHEMA}/"),
+                help: format!("give what is there another name: {SCHEMA} is the schema of failures"),
                 place: Box::new(model.place(0..0)),
             });
         }

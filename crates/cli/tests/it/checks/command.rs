@@ -1,7 +1,7 @@
 //! `ondatrasql check`.
 
 use serde_json::{Value, json};
-use testkit::Project;
+use testkit::{Lake, Project};
 
 use crate::checks::{snapshot, with_model};
 use crate::project;
@@ -144,6 +144,11 @@ fn failures_never_take_the_place_of_a_models_table() {
     let output = project.run(&["check", "raw.a", "--store-failures"]).failure(1);
     assert!(output.stderr.contains("[CHECK-004]"), "{}", output.stderr);
     assert_eq!(project.rows("FROM checks.raw__a"), "5\n");
+    // Nor that of a table of another tool's.
+    let project = with_table(TABLE, "-- @constraint: not_null(name)", "(1, NULL)");
+    Lake::open(&project).execute("CREATE SCHEMA checks; CREATE TABLE checks.raw__a AS SELECT 6 AS mine");
+    project.run(&["check", "raw.a", "--store-failures"]).failure(1);
+    assert_eq!(project.rows("FROM checks.raw__a"), "6\n");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Checks of the project's own, in `config/macros/`.
 
 use crate::checks::{records, texts, with_model};
+use crate::docs::blocks;
 use crate::project;
 
 #[test]
@@ -75,4 +76,13 @@ fn the_checks_of_a_new_project_are_the_shipped_ones_and_its_examples_work() {
     assert!(project.run(&["run"]).failure(1).stdout.contains("ERROR: id has 1 values below zero"));
     project.model("raw/a", "-- @audit: balanced(id, name)\nSELECT 1 AS id, 3 AS name");
     assert!(project.run(&["run"]).failure(1).stdout.contains("ERROR: audit failed: the books differ by -2"));
+}
+
+#[test]
+fn the_example_of_the_docs_is_a_check() {
+    let blocks = blocks("checks/README.md", "## Checks of your own");
+    let example = blocks.iter().find(|block| block.language == "sql").unwrap();
+    let project = with_model("-- @constraint: positive(id)", "(-1, 'x')");
+    project.write("config/macros/own.sql", &example.text);
+    assert!(project.run(&["run"]).failure(1).stdout.contains("ERROR: id has 1 values below zero"));
 }
