@@ -120,7 +120,8 @@ pub(crate) fn execute(
             }
             Err(Failure::Conflict(message)) => return Err(RunError::Conflict { attempts: attempt, message }),
             Err(Failure::Delta(why)) => fallback = Some(why),
-            Err(Failure::Check) => singly = true,
+            Err(Failure::Check(_)) if !singly => singly = true,
+            Err(Failure::Check(error)) => return Err(error.into()),
             Err(Failure::Elsewhere) => return Err(RunError::CommittedElsewhere { target: planned.target().clone() }),
             Err(Failure::Final(error)) => return Err(error),
             Ok(mut executed) => {
@@ -157,7 +158,7 @@ enum Failure {
     /// With the whole query it may succeed.
     Delta(Fallback),
     /// One of several checks ended the transaction; one by one it is known which.
-    Check,
+    Check(EngineError),
     /// Another process has committed the model since it was planned.
     Elsewhere,
     Final(RunError),
@@ -178,7 +179,7 @@ impl From<StageFailure> for Failure {
     fn from(failure: StageFailure) -> Self {
         match failure {
             StageFailure::Failed(error) => error.into(),
-            StageFailure::Aborted => Self::Check,
+            StageFailure::Aborted(error) => Self::Check(error),
         }
     }
 }

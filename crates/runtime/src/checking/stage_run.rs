@@ -26,7 +26,7 @@ impl Checked<'_> {
             return Ok(Some(told));
         }
         match self.query(&calls) {
-            Ok(found) => self.tell(&calls, found, &mut told),
+            Ok(found) => told.findings = self.findings(found),
             Err(error) if !is_of_check(&error) => return Err(error),
             Err(error) if calls.len() == 1 => told.problems.push(self.problem(calls[0], &error)),
             Err(_) => return Ok(None),
@@ -38,9 +38,10 @@ impl Checked<'_> {
     /// one that has ended before, the error says so ([`is_aborted`]).
     pub fn one_by_one(&self, stage: &StageCalls, skip: &[&str]) -> Result<StageReport, EngineError> {
         let (calls, mut told) = begin(stage, skip);
+        let mut all = Vec::new();
         for (at, call) in calls.iter().enumerate() {
             match self.query(&[call]) {
-                Ok(found) => self.tell(&[call], found, &mut told),
+                Ok(found) => all.extend(found),
                 Err(error) if is_aborted(&error) => {
                     let ended = told.problems.get_mut(stage.problems.len()..).and_then(<[_]>::last_mut);
                     let Some(problem) = ended else { return Err(error) };
@@ -53,11 +54,12 @@ impl Checked<'_> {
                 Err(error) => return Err(error),
             }
         }
+        told.findings = self.findings(all);
         Ok(told)
     }
 
-    /// Positions of calls with the texts that they found.
-    fn query(&self, calls: &[&Call]) -> Result<Vec<(usize, String)>, EngineError> {
+    /// Calls with the texts that they found.
+    fn query<'c>(&self, calls: &[&'c Call]) -> Result<Vec<(&'c Call, String)>, EngineError> {
         let sql = query(calls.iter().copied().enumerate(), self.table);
         let rows = self.connection.query(&sql)?.into_values();
         let found = rows.filter_map(|mut row| {
@@ -67,20 +69,19 @@ impl Checked<'_> {
         let mut found: Vec<(usize, String)> = found.collect();
         // In the order of the directives, whatever the engine did side by side.
         found.sort_by_key(|(at, _)| *at);
-        Ok(found)
+        Ok(found.into_iter().map(|(at, text)| (calls[at], text)).collect())
     }
 
-    fn tell(&self, calls: &[&Call], found: Vec<(usize, String)>, told: &mut StageReport) {
-        for (at, text) in found {
-            let call = calls[at];
-            told.findings.push(CheckFinding {
-                stage: call.stage,
-                check: call.written.value.clone(),
-                message: call.message(text),
-                place: self.model.place(call.written.span.clone()),
-                rows: failing_rows(self.connection, self.model, call, self.table),
-            });
-        }
+    /// The findings with their rows, once no check has to be run any more: looking for rows may end the transaction.
+    fn findings(&self, found: Vec<(&Call, String)>) -> Vec<CheckFinding> {
+        let finding = |(call, text): (&Call, String)| CheckFinding {
+            stage: call.stage,
+            check: call.written.value.clone(),
+            message: call.message(text),
+            place: self.model.place(call.written.span.clone()),
+            rows: failing_rows(self.connection, self.model, call, self.table),
+        };
+        found.into_iter().map(finding).collect()
     }
 
     fn problem(&self, call: &Call, error: &EngineError) -> CheckProblem {

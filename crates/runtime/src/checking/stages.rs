@@ -20,7 +20,7 @@ pub(crate) enum StageFailure {
     /// Checks failed, or could not be run.
     Failed(RunError),
     /// One of several checks ended the transaction. Once more, one by one, tells which.
-    Aborted,
+    Aborted(EngineError),
 }
 
 impl From<EngineError> for StageFailure {
@@ -56,7 +56,7 @@ pub(crate) fn audit(session: &Session, model: &Model, stage: &StageCalls, singly
 fn finish(checked: &Checked<'_>, stage: &StageCalls, skip: &[&str], singly: bool) -> Result<(), StageFailure> {
     let together = if singly { None } else { checked.together(stage, skip)? };
     let report = match together.map_or_else(|| checked.one_by_one(stage, skip), Ok) {
-        Err(error) if is_aborted(&error) => return Err(StageFailure::Aborted),
+        Err(error) if is_aborted(&error) && !singly => return Err(StageFailure::Aborted(error)),
         report => report?,
     };
     if report.is_clean() { Ok(()) } else { Err(StageFailure::Failed(RunError::Checks(Box::new(report)))) }
