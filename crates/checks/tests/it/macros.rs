@@ -173,3 +173,12 @@ fn names_of_the_columns_in_a_query_of_the_room_hide_no_column_of_the_users() {
         }
     }
 }
+
+#[test]
+fn a_time_without_a_zone_is_read_in_that_of_the_session() {
+    let world = World::new();
+    world.execute("CREATE TABLE t AS SELECT now() AT TIME ZONE 'UTC' AS v");
+    assert_eq!(world.findings(Stage::Audit, "freshness(v, 1h)", "t"), Ok(Vec::new()));
+    world.execute("SET TimeZone = 'Asia/Tokyo'");
+    assert_eq!(world.findings(Stage::Audit, "freshness(v, 1h)", "t").map(|found| found.len()), Ok(1));
+}
