@@ -23,9 +23,3 @@ pub use list::{find, shipped, shipped_in};
 pub use needed::{create_macros, named_in};
 pub use pages::{page, page_name, summary};
 pub use stage::Stage;
-
-/// The shipped check whose name is closest to `name`, if one is close.
-pub fn similar(stage: Stage, name: &str) -> Option<&'static str> {
-    let close = shipped_in(stage).iter().map(|check| (strsim::jaro_winkler(check.name, name), check.name));
-    close.filter(|(likeness, _)| *likeness > 0.8).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name)
-}
