@@ -16,10 +16,10 @@ export ONDATRA_BIN ?= $(TARGET_DIR)/$(PROFILE_DIR)/ondatrasql
 # cargo nextest runs the tests of all crates at once; plain cargo does without it.
 HAS_NEXTEST := $(shell command -v cargo-nextest 2>/dev/null)
 
-.PHONY: help engine postgres build demo test lint bench dist soak docs
+.PHONY: help engine postgres build demo test lint bench dist soak docs check-docs
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 engine: ## bring the pinned DuckDB library and extensions into .engine/
 	@scripts/engine
@@ -52,6 +52,9 @@ soak: engine postgres ## run the long tests: faults, crashes, random histories
 
 docs: engine ## build the API documentation, warnings are errors
 	RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps
+
+check-docs: engine ## write docs/checks/ again, from the list of checks
+	ONDATRA_WRITE_DOCS=1 cargo test --package checks --test it pages
 
 dist: engine ## make the release archive in target/dist/
 	@scripts/dist

@@ -1,5 +1,6 @@
 //! The one definition of the command line, and how mistakes in it are reported (chapter 05 §1.1).
 
+mod check;
 mod queue;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -9,6 +10,7 @@ use project::{CatalogKind, Script, script_names};
 use crate::error::CliError;
 use crate::invocation::current_folder;
 
+pub(crate) use check::CheckArgs;
 pub(crate) use queue::{
     PushArgs, QueueArgs, QueueCommand, QueueDrainArgs, QueueDropArgs, QueueResetArgs, QueueRetryArgs, QueueShowArgs,
 };
@@ -65,6 +67,17 @@ pub(crate) enum Command {
         verbatim_doc_comment
     )]
     Run(RunArgs),
+    /// Run the checks of models on their present tables, without running the models
+    ///
+    /// Without a model, those of all models. A finding of a constraint or an audit is exit code 1. Examples:
+    ///   ondatrasql check
+    ///   ondatrasql check staging.orders --store-failures
+    #[command(
+        override_usage = "ondatrasql check [<model>...] [--store-failures] [--state-wait <duration>]",
+        verbatim_doc_comment,
+        after_help = check::shipped()
+    )]
+    Check(CheckArgs),
     /// Try a run against a copy of the lake (not in this version)
     #[command(override_usage = "ondatrasql sandbox [<model>]")]
     Sandbox(SandboxArgs),

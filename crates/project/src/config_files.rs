@@ -128,6 +128,8 @@ pub struct ConfigFiles {
     pub global: Option<ConfigFile>,
     /// Other databases.
     pub sources: Option<ConfigFile>,
+    /// `variables/local.sql`.
+    pub local: Option<ConfigFile>,
 }
 
 impl ConfigFiles {
@@ -167,6 +169,7 @@ pub fn read_config(root: &Path, environment: &Environment) -> Result<ConfigFiles
         constants: optional("variables/constants.sql")?,
         global: optional("variables/global.sql")?,
         sources: optional("sources.sql")?,
+        local: optional("variables/local.sql")?,
     })
 }
 

@@ -5,6 +5,8 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
+use checks::{Stage, summary};
+
 use crate::{DotEnv, ProjectError, draw_state_key};
 
 /// Where the lake's catalog will live.
@@ -101,12 +103,18 @@ pub fn init(root: &Path, catalog: CatalogKind) -> Result<String, ProjectError> {
         write_new(root, &format!("{folder}/.gitkeep"), "")?;
     }
     for (path, text) in FILES {
-        write_new(root, &path.replacen("config/", UNFINISHED, 1), text)?;
+        write_new(root, &path.replacen("config/", UNFINISHED, 1), &with_checks(path, text))?;
     }
     write_new(root, &format!("{UNFINISHED}catalog.sql"), catalog.template())?;
     fs::rename(root.join(UNFINISHED), root.join("config"))
         .map_err(|error| ProjectError::file("write", Path::new("config"), &error))?;
     Ok(name)
+}
+
+/// The template of a stage's macros lists the checks that are shipped for it.
+fn with_checks(path: &str, text: &str) -> String {
+    let stage = Stage::ALL.into_iter().find(|stage| path == format!("config/macros/{stage}s.sql"));
+    stage.map_or_else(|| text.to_owned(), |stage| text.replace("{{checks}}", &summary(stage, "--   ")))
 }
 
 fn make_folder(root: &Path, folder: &str) -> Result<(), ProjectError> {

@@ -12,6 +12,7 @@ use push::Report;
 use state::StateError;
 use types::{Code, Diagnose, Place, Target};
 
+use crate::checking::StageReport;
 use crate::queue::QueueError;
 
 /// An error of a run.
@@ -95,6 +96,9 @@ pub enum RunError {
     /// The run type could not be decided.
     #[error(transparent)]
     Decision(#[from] DecisionError),
+    /// Constraints or audits of a model found something, or could not be run.
+    #[error("{}", .0.message())]
+    Checks(Box<StageReport>),
     /// A model's SQL was refused.
     #[error("{}", error.cleaned())]
     Statement {
@@ -148,6 +152,14 @@ impl RunError {
 }
 
 impl RunError {
+    /// What a run shows below the model: a line for each finding of its constraints, or the error.
+    pub fn texts(&self) -> Vec<String> {
+        match self {
+            Self::Checks(report) => report.texts(),
+            error => vec![error.to_string()],
+        }
+    }
+
     /// Whether it was the user who ended it.
     pub(crate) fn is_interrupt(&self) -> bool {
         match self {
@@ -186,6 +198,7 @@ impl Diagnose for RunError {
             Self::ModelNotFound { .. } => Code::ModelNotFound,
             Self::Busy { .. } => Code::ProjectBusy,
             Self::Decision(_) => Code::RecordedCommit,
+            Self::Checks(report) => report.code(),
             Self::Statement { error, .. } => error.code(),
             Self::Refused { code, .. } => *code,
             Self::Conflict { .. } | Self::CommittedElsewhere { .. } => Code::LakeConflict,
@@ -224,6 +237,7 @@ impl Diagnose for RunError {
             }
             Self::Busy { .. } => "wait until it has ended, or wait longer with --state-wait 10m".into(),
             Self::Decision(_) => "another tool changed the lake's table main._ondatra_registry; delete the model's row there to build it again".into(),
+            Self::Checks(report) => report.help(),
             Self::Statement { error, .. } => error.help(),
             Self::Conflict { .. } => "run again when the other writer has finished".into(),
             Self::CommittedElsewhere { .. } => "run again: nothing of this run was written for it".into(),
@@ -236,6 +250,7 @@ impl Diagnose for RunError {
             Self::Project(error) => error.place(),
             Self::Model(finding) => finding.place(),
             Self::Config { place, .. } | Self::Refused { place, .. } => Some(place),
+            Self::Checks(report) => report.place(),
             Self::Statement { place, .. } => place.as_deref(),
             Self::Lib(error) => error.place(),
             Self::Fetch(error) => error.place(),

@@ -6,6 +6,7 @@ use push::Report;
 use types::{Kind, RunType, Target};
 
 use crate::RunError;
+use crate::checking::CheckFinding;
 use crate::planning::PlannedModel;
 
 /// How a model ended.
@@ -38,6 +39,8 @@ pub struct ModelOutcome {
     pub error: Option<RunError>,
     /// Texts for the user.
     pub warnings: Vec<String>,
+    /// What the checks of the model found, warnings too.
+    pub findings: Vec<CheckFinding>,
     /// What was delivered, if the model pushes.
     pub push: Option<Report>,
 }
@@ -54,6 +57,7 @@ impl ModelOutcome {
             duration,
             error: None,
             warnings: Vec::new(),
+            findings: Vec::new(),
             push: None,
         }
     }

@@ -9,21 +9,23 @@ use materialize::{
     MaterializeError, Rebuild, WriteRequest, build_result, check_unique_in_query, drop_result, write_model,
 };
 use plan::Names;
+use project::ConfigFile;
 use query::Functions;
-use types::{Code, Decision, Diagnose as _, Kind, Reason, RunType};
+use types::{Code, Decision, Kind, Reason, RunType};
 
+use crate::checking::{CheckFinding, ModelChecks, StageFailure, audit, constrain, warn};
 use crate::cursor::{CursorScope, has_column, set_cursor};
 use crate::fetching::{FetchPlan, LoadedRows, acknowledge, fetch_source, kept_source};
 use crate::functions::KnownFunctions;
 use crate::git::GitInfo;
 use crate::known::Known;
 use crate::lineage::{lineage, renames};
-use crate::places::output_place;
 use crate::planning::PlannedModel;
 use crate::reading::{Fallback, Reader, Source};
 use crate::record::{Run, Steps, commit_info, record};
 use crate::requirements::{check_limit, load_extensions};
 use crate::session::current_snapshot;
+use crate::statement_errors::{cursor_error, statement_error, with_cause};
 use crate::task::{Task, kind_write, layout, reported};
 use crate::{Cancellation, RunError, Session};
 
@@ -34,6 +36,8 @@ const ATTEMPTS_MAX: u32 = 6;
 pub(crate) struct RunContext<'a> {
     pub session: &'a Session,
     pub names: &'a Names,
+    /// `variables/local.sql`.
+    pub local: Option<&'a ConfigFile>,
     /// Read once, when the first model needs them.
     pub functions: &'a KnownFunctions,
     pub cancellation: &'a Cancellation,
@@ -49,6 +53,8 @@ pub(crate) struct Executed {
     pub decision: Decision,
     pub rows: i64,
     pub warnings: Vec<String>,
+    /// What warnings found.
+    pub findings: Vec<CheckFinding>,
     /// The snapshot that was read.
     pub read_snapshot: i64,
 }
@@ -82,13 +88,27 @@ pub(crate) fn execute(
         load_extensions(context.session, &planned.model)?;
     }
     let functions = context.functions.get(&context.session.connection)?;
+    let checks = ModelChecks::read(context.session, &planned.model);
+    if let Some(report) = checks.audits.malformed() {
+        // Known before anything is read or written.
+        return Err(RunError::Checks(Box::new(report)));
+    }
+    context.session.make_checks(&checks.shipped())?;
     let mut attempt = 1;
-    let mut fallback = None;
+    let (mut fallback, mut singly) = (None, false);
     loop {
         let result = try_once(
             context,
             planned,
-            &Attempt { task, facts, functions: &functions, fallback: fallback.as_ref(), fetched },
+            &Attempt {
+                task,
+                facts,
+                functions: &functions,
+                fallback: fallback.as_ref(),
+                fetched,
+                checks: &checks,
+                singly,
+            },
         );
         // The model's own error counts, not what may go wrong while cleaning up after it.
         let dropped = drop_result(&context.session.connection, planned.target());
@@ -100,11 +120,20 @@ pub(crate) fn execute(
             }
             Err(Failure::Conflict(message)) => return Err(RunError::Conflict { attempts: attempt, message }),
             Err(Failure::Delta(why)) => fallback = Some(why),
+            Err(Failure::Check(_)) if !singly => singly = true,
+            Err(Failure::Check(error)) => return Err(error.into()),
             Err(Failure::Elsewhere) => return Err(RunError::CommittedElsewhere { target: planned.target().clone() }),
             Err(Failure::Final(error)) => return Err(error),
             Ok(mut executed) => {
                 // The commit stands, whatever becomes of a temporary table.
                 executed.warnings.extend(dropped.err().map(|error| error.cleaned()));
+                let session = context.session;
+                let handle = session.connection.interrupt_handle();
+                let (texts, findings) = context
+                    .cancellation
+                    .interruptible(handle, || warn(session, &planned.model, &checks.warnings, context.local));
+                executed.warnings.extend(texts);
+                executed.findings = findings;
                 return Ok(executed);
             }
         }
@@ -119,12 +148,17 @@ struct Attempt<'a> {
     /// Why the whole query runs, after a delta failed.
     fallback: Option<&'a Fallback>,
     fetched: Option<&'a FetchedRows<'a>>,
+    checks: &'a ModelChecks,
+    /// Whether checks run one by one, after one of them ended the transaction.
+    singly: bool,
 }
 
 enum Failure {
     Conflict(String),
     /// With the whole query it may succeed.
     Delta(Fallback),
+    /// One of several checks ended the transaction; one by one it is known which.
+    Check(EngineError),
     /// Another process has committed the model since it was planned.
     Elsewhere,
     Final(RunError),
@@ -137,6 +171,15 @@ impl<E: Into<RunError>> From<E> for Failure {
             RunError::Statement { error, .. } if error.is_conflict() => Self::Conflict(error.cleaned()),
             RunError::Statement { error: MaterializeError::NeedsWhole, .. } => Self::Delta(Fallback::NeedsWhole),
             other => Self::Final(other),
+        }
+    }
+}
+
+impl From<StageFailure> for Failure {
+    fn from(failure: StageFailure) -> Self {
+        match failure {
+            StageFailure::Failed(error) => error.into(),
+            StageFailure::Aborted(error) => Self::Check(error),
         }
     }
 }
@@ -200,6 +243,7 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
         Some(_) => failed(error).into(),
         None => refused(&source, error, failed),
     })?;
+    constrain(session, model, &attempt.checks.constraints, (&result, task.decision.run_type), attempt.singly)?;
     // What was fetched cannot be asked for the whole of it; in itself it is checked when it is written.
     let is_delta = source.partial && attempt.fetched.is_none() && result.rows > 0;
     if let (Kind::Merge, true, Some(key)) = (model.kind, is_delta, &model.unique_key) {
@@ -230,6 +274,7 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
     };
     let written = write_model(connection, &request).map_err(|error| failed(with_cause(error, &source)))?;
     steps.done("write");
+    audit(session, model, &attempt.checks.audits, attempt.singly)?;
     let mut decided = task.decision.clone();
     decided.reason = source.reason.unwrap_or(decided.reason);
     let (decision, evolved) = reported(task, decided, model.kind, &written);
@@ -239,7 +284,7 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
         acknowledge(connection, &session.lake, &target.to_string(), fetched.staged, &fetched.present)?;
     }
     let warnings = planned.warnings.iter().cloned().chain(source.warning).chain(evolved).chain(written.warnings);
-    Ok(Executed { decision, rows: written.rows, warnings: warnings.collect(), read_snapshot })
+    Ok(Executed { decision, rows: written.rows, warnings: warnings.collect(), findings: Vec::new(), read_snapshot })
 }
 
 /// Whether another process has committed the model since it was planned: what it added would be added once more. If it
@@ -304,17 +349,6 @@ fn kept_cursor(task: &Task, planned: &PlannedModel, known: &Known<'_>) -> Result
     }
 }
 
-/// Rows that would be lost are told with the reason for which the table would be rebuilt.
-fn with_cause(error: MaterializeError, source: &Source) -> MaterializeError {
-    let reason = source.reason.as_ref().map(ToString::to_string);
-    match (error, source.warning.clone().or(reason)) {
-        (MaterializeError::RowsWouldBeDropped { rows, sample, append, .. }, Some(why)) => {
-            MaterializeError::RowsWouldBeDropped { rows, sample, append, because: format!(" ({why})") }
-        }
-        (error, _) => error,
-    }
-}
-
 /// A rewritten query that the engine refuses is no fault of the user's: the whole query shows whether there
 /// is one.
 fn refused(source: &Source, error: MaterializeError, failed: impl Fn(MaterializeError) -> RunError) -> Failure {
@@ -323,59 +357,5 @@ fn refused(source: &Source, error: MaterializeError, failed: impl Fn(Materialize
             Failure::Delta(Fallback::Refused(cause.cleaned()))
         }
         _ => failed(error).into(),
-    }
-}
-
-/// A cursor that cannot be compared with what it starts from: the directive is where to mend it.
-fn cursor_error(planned: &PlannedModel, error: &MaterializeError) -> Option<RunError> {
-    let incremental = planned.model.incremental.as_ref()?;
-    let message = error.cleaned();
-    let is_of_cursor = message.contains("Could not convert") && message.contains(&incremental.initial);
-    is_of_cursor.then(|| RunError::Refused {
-        code: Code::Sql,
-        message,
-        help: "the cursor starts from `@incremental_initial`: give it a value of the column's type, for example \
-               `-- @incremental_initial: 0`"
-            .into(),
-        place: Box::new(planned.model.place(incremental.column.span.clone())),
-    })
-}
-
-/// What to do where a model that fetches cannot do what helps others: its SQL holds casts alone.
-fn help_to_fetch(error: &MaterializeError) -> Option<String> {
-    let elsewhere = "; or fetch into an append or table model, and write a model that reads it and";
-    match error {
-        MaterializeError::KeyRepeated { key, .. } => Some(format!(
-            "keep one row for each `{key}` in the lib function{elsewhere} keeps one of them, for example with \
-             QUALIFY row_number() OVER (PARTITION BY {key} ORDER BY …) = 1"
-        )),
-        MaterializeError::KeyNull { .. } => {
-            Some(format!("leave these rows out in the lib function, or give them a key there{elsewhere} does it"))
-        }
-        MaterializeError::ValuesWouldBeDropped { column, .. } => Some(format!(
-            "keep `{column}` in the model, as `{column}::TYPE AS {column}`: it is NULL where rows do not have it; or \
-             rebuild the table with --full-refresh"
-        )),
-        _ => None,
-    }
-}
-
-fn statement_error(
-    planned: &PlannedModel,
-    error: MaterializeError,
-    own_text: bool,
-    fetched: Option<&FetchedRows<'_>>,
-) -> RunError {
-    let column = |name: &str| fetched.and_then(|fetched| fetched.plan.query.column_offset(name));
-    let of_sql = error.offset().filter(|_| own_text).map(|offset| planned.model.sql_place(offset));
-    let place = of_sql.or_else(|| output_place(&planned.model, &error, column)).map(Box::new);
-    match fetched.and_then(|_| help_to_fetch(&error)) {
-        Some(help) => RunError::Refused {
-            code: error.code(),
-            message: error.cleaned(),
-            help,
-            place: place.unwrap_or_else(|| Box::new(planned.model.sql_place(0))),
-        },
-        None => RunError::Statement { error, place },
     }
 }

@@ -4,6 +4,7 @@
 //! The only room that begins and commits transactions of the lake.
 
 mod cancellation;
+mod checking;
 mod cursor;
 mod deltas;
 mod error;
@@ -34,10 +35,13 @@ mod requirements;
 mod run;
 mod session;
 mod state_session;
+mod statement_errors;
 mod task;
 mod variables;
 
 pub use cancellation::Cancellation;
+pub use checking::{CheckFinding, CheckOptions, CheckProblem, CheckedModel, FailingRows, StageReport, check};
+pub use checks::{Stage, summary as check_summary};
 pub use error::RunError;
 pub use event::{ModelOutcome, Observer, RunSummary, Status};
 pub use inspect::{Answer, answer};

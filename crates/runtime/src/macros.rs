@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use checks::{Check, create_macros, named_in};
 use engine::{Connection, EngineError};
 use model::Code as Words;
-use model::code_words;
+use model::{ConfigDefinitions, code_words};
 use project::ConfigFile;
 use types::{Code, Place, literal, quote};
 
@@ -63,6 +64,28 @@ fn load_file(connection: &Connection, lake: &str, file: &ConfigFile) -> Result<(
             })
         }
     }
+}
+
+/// Makes the macros of shipped checks that the files name: bodies are bound when a macro is made. Gives the statements.
+pub(crate) fn make_named_checks(
+    connection: &Connection,
+    files: &[ConfigFile],
+) -> Result<BTreeSet<String>, EngineError> {
+    let own: BTreeSet<String> = files.iter().flat_map(|file| macro_names_of(&file.source)).collect();
+    let words: Vec<String> = files.iter().flat_map(|file| code_words(&file.expanded.text)).collect();
+    let named: Vec<&Check> = named_in(&words).into_iter().filter(|check| !own.contains(&check.macro_name())).collect();
+    let statements = create_macros(&named);
+    if !statements.is_empty() {
+        connection.execute(&format!("BEGIN;\n{}\nCOMMIT", statements.join("\n")))?;
+    }
+    Ok(statements.into_iter().collect())
+}
+
+/// The macros that a file makes, in lower case.
+fn macro_names_of(sql: &str) -> BTreeSet<String> {
+    let mut definitions = ConfigDefinitions::default();
+    definitions.add_macros(sql);
+    definitions.macros().clone()
 }
 
 fn macros_in_lake(connection: &Connection, lake: &str) -> Result<BTreeSet<String>, EngineError> {

@@ -110,9 +110,11 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
     let plans = check_models(&session, &registry, &models, options.model.is_some(), &options.cancellation)?;
     let pushing = check_pushes(&registry, &models)?;
     let functions = KnownFunctions::default();
+    let local = config.local.as_ref().map(|file| file.with_catalog(&session.lake));
     let context = RunContext {
         session: &session,
         names: &names,
+        local: local.as_ref(),
         functions: &functions,
         cancellation: &options.cancellation,
         dag_run_id: &dag_run_id,
@@ -318,6 +320,8 @@ fn is_of_rows(error: &RunError) -> bool {
         RunError::Statement { error: MaterializeError::Query(error) | MaterializeError::Write(error), .. } => {
             error.is_statement_fault()
         }
+        // Without findings it is the directive that has to be corrected.
+        RunError::Checks(report) => !report.findings.is_empty(),
         // In the last case they were fetched behind rows that are not the newest any more.
         RunError::Fetch(_)
         | RunError::Refused { .. }
@@ -471,6 +475,9 @@ impl Turns {
             outcome.reason = "run by another worker meanwhile".into();
             outcome.warnings.extend(outside.drop_fetched(planned).err().map(|error| error.to_string()));
         } else if let Err(error) = self.decide_and_execute(context, planned, facts, outside, &mut outcome) {
+            if let RunError::Checks(report) = &error {
+                outcome.findings.clone_from(&report.findings);
+            }
             outcome.error = Some(error);
             self.failed.insert(key);
         } else if outcome.status() == Status::Ok {
@@ -528,6 +535,7 @@ impl Turns {
         outcome.reason = executed.decision.reason.to_string();
         outcome.rows = executed.rows;
         outcome.warnings = executed.warnings;
+        outcome.findings = executed.findings;
         Ok(())
     }
 

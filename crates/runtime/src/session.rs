@@ -1,5 +1,6 @@
 //! A session: the engine with a project's configuration applied, phase by phase (chapter 01 §2.1).
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
@@ -11,7 +12,7 @@ use project::{ConfigFailure, ConfigFile, ConfigFiles};
 use types::{is_identifier, quote};
 
 use crate::RunError;
-use crate::macros::load_macros;
+use crate::macros::{load_macros, make_named_checks};
 use crate::variables::{FUNCTIONS, run_variables, snapshot_variables};
 
 /// Attempts at attaching a lake that other processes are just making, and the first pause between two.
@@ -30,6 +31,8 @@ pub struct Session {
     pub catalogs: BTreeSet<String>,
     /// What of the configuration can change a model's meaning.
     pub definitions: ConfigDefinitions,
+    /// The statements of checks' macros that were run.
+    pub(crate) made_checks: RefCell<BTreeSet<String>>,
     memory_limit: MemoryLimit,
     // Behind the connection: the folder must outlive what spills into it.
     spill: SpillFolder,
@@ -46,6 +49,7 @@ impl Session {
         connection.execute(&run_variables(started.as_second(), u32::from_le_bytes(random)))?;
         connection.execute(FUNCTIONS)?;
         let lake = attach_lake(&connection, &config.catalog)?;
+        let made_checks = make_named_checks(&connection, &config.macros)?;
         load_macros(&connection, &lake, &config.macros)?;
         // One transaction: each of its own would look for the newest snapshot again, at a cost that grows with
         // their number.
@@ -62,7 +66,8 @@ impl Session {
         catalogs.retain(|name| !metadata.starts_with(&quote(name)));
         let definitions = config.definitions();
         let memory_limit = MemoryLimit::of(&connection)?;
-        Ok(Self { connection, lake, metadata, catalogs, definitions, memory_limit, spill })
+        let made_checks = RefCell::new(made_checks);
+        Ok(Self { connection, lake, metadata, catalogs, definitions, made_checks, memory_limit, spill })
     }
 
     /// A folder of the session's own, gone with it.

@@ -72,6 +72,10 @@ codes! {
     DuplicateTarget = "MODEL-008", "Two model files have the same target.";
     ModelNotFound = "MODEL-009", "No model of this name.";
     ModelSyntax = "MODEL-010", "The SQL of a model is not valid.";
+    ConstraintFailed = "CHECK-001", "A constraint found rows that must not be written.";
+    AuditFailed = "CHECK-002", "An audit found a table that must not be committed.";
+    CheckProblem = "CHECK-003", "A check cannot be run.";
+    CheckTable = "CHECK-004", "There is no table to check, or none to write failures to.";
     Cycle = "PLAN-001", "Models depend on each other in a circle.";
     ExtensionMissing = "ENGINE-001", "An extension of the engine is in none of the places searched.";
     ExtensionSum = "ENGINE-002", "An extension's file is not the pinned one.";

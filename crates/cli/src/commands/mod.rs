@@ -1,5 +1,7 @@
 //! A file per command.
 
+mod check;
+mod findings;
 mod init;
 mod push;
 mod query;
@@ -22,6 +24,7 @@ pub(crate) fn dispatch(command: Command, ui: &Ui) -> Result<ExitCode, CliError> 
     match command {
         Command::Init(args) => init::init(&args, ui),
         Command::Run(args) => run::run(args, ui),
+        Command::Check(args) => check::check(args, ui),
         Command::Sandbox(_) => sandbox::sandbox(ui),
         Command::Sql(args) => sql::sql(&args, ui),
         Command::Query(args) => query::query(&args, ui),

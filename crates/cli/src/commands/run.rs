@@ -5,11 +5,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use runtime::{
-    Cancellation, ModelOutcome, Observer, PushReport, RunError, RunOptions, RunSummary, Status, Wish, select_model,
+    Cancellation, CheckFinding, ModelOutcome, Observer, PushReport, RunError, RunOptions, RunSummary, Stage, Status,
+    Wish, select_model,
 };
 use serde_json::json;
 use types::{Kind, Target};
 
+use super::findings::{error_line, finding_record, rows_line, warning_line};
 use super::state::state_opener;
 use crate::args::RunArgs;
 use crate::duration::format;
@@ -207,8 +209,13 @@ fn lines(ui: &Ui, outcome: &ModelOutcome) -> Vec<String> {
         ),
     }];
     lines.extend(outcome.push.iter().map(push_line));
-    lines.extend(outcome.error.iter().map(|error| format!("  ERROR: {}", one_line(&ui.message(&error.to_string())))));
-    lines.extend(outcome.warnings.iter().map(|warning| format!("  WARN: {}", one_line(&ui.message(warning)))));
+    lines.extend(outcome.error.iter().flat_map(RunError::texts).map(|text| error_line(ui, &text)));
+    let is_warning = |finding: &&CheckFinding| finding.stage == Stage::Warning;
+    lines.extend(
+        outcome.findings.iter().filter(|finding| !is_warning(finding)).filter_map(|found| rows_line(ui, found)),
+    );
+    lines.extend(outcome.warnings.iter().map(|text| warning_line(ui, text)));
+    lines.extend(outcome.findings.iter().filter(is_warning).filter_map(|found| rows_line(ui, found)));
     lines
 }
 
@@ -238,12 +245,15 @@ fn record(ui: &Ui, outcome: &ModelOutcome, summary: &RunSummary) -> String {
         "rows_affected": outcome.rows,
         "duration_ms": u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX),
         "status": status,
-        "errors": outcome.error.iter().map(|error| ui.redact(&error.to_string())).collect::<Vec<_>>(),
+        "errors": outcome.error.iter().flat_map(RunError::texts).map(|text| ui.redact(&text)).collect::<Vec<_>>(),
         "warnings": outcome.warnings.iter().map(|warning| ui.redact(warning)).collect::<Vec<_>>(),
         "dag_run_id": summary.dag_run_id,
     });
     if let (true, Some(map)) = (outcome.reason.is_empty(), record.as_object_mut()) {
         map.shift_remove("run_reason");
+    }
+    if let (false, Some(map)) = (outcome.findings.is_empty(), record.as_object_mut()) {
+        map.insert("findings".into(), outcome.findings.iter().map(|found| finding_record(ui, found)).collect());
     }
     if let (Some(push), Some(map)) = (&outcome.push, record.as_object_mut()) {
         let counts = [

@@ -4,6 +4,7 @@
 mod append;
 mod arguments;
 mod bad_projects;
+mod checks;
 mod config;
 mod crash;
 mod deltas;

@@ -366,17 +366,6 @@ fn a_model_is_one_select() {
 }
 
 #[test]
-fn what_cannot_run_yet_fails_a_model_that_would_be_skipped_too() {
-    let project = project();
-    project.model("raw/a", "SELECT 1 AS a");
-    project.run(&["run"]).success();
-    project.model("raw/a", "-- @description: x\n-- @audit: row_count(>=, 100)\nSELECT 1 AS a");
-    let output = project.run(&["run"]).failure(1);
-    assert!(output.stderr.contains("@audit cannot be run by this version yet"), "{}", output.stderr);
-    assert!(output.stderr.contains("models/raw/a.sql:2:12"), "{}", output.stderr);
-}
-
-#[test]
 fn a_source_that_cannot_be_opened_fails_only_those_who_read_it() {
     let project = project();
     project.write("config/sources.sql", "ATTACH 'gone.sqlite' AS shop (TYPE sqlite, READ_ONLY);");

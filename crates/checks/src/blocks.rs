@@ -1,0 +1,68 @@
+//! Small macros of which those of the checks are made. Each may use those above it.
+
+/// Name and statement of each.
+pub(crate) const BLOCKS: [(&str, &str); 8] = [
+    // A value for a message, with NULL spelled out.
+    ("ondatra_checks_show", "(val) AS coalesce(val::VARCHAR, 'NULL')"),
+    // Any value as a quoted string.
+    ("ondatra_checks_text", "(val) AS '''' || replace(val::VARCHAR, '''', '''''') || ''''"),
+    // A value as SQL text: a number as it is, all else as a quoted string, which DuckDB reads as the type of whatever
+    // it is compared with (a date, say).
+    (
+        "ondatra_checks_literal",
+        "(val) AS CASE
+        WHEN regexp_matches(typeof(val), '^(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL|FLOAT|DOUBLE)')
+            THEN val::VARCHAR
+        ELSE ondatra_checks_text(val) END",
+    ),
+    ("ondatra_checks_is_operator", "(op) AS coalesce(op::VARCHAR IN ('>=', '<=', '>', '<', '=', '!='), false)"),
+    // One of the six; nothing else ever enters SQL text.
+    ("ondatra_checks_operator", "(op) AS CASE WHEN ondatra_checks_is_operator(op) THEN op ELSE '=' END"),
+    // The name inside double quotes.
+    (
+        "ondatra_checks_unquote",
+        r#"(name) AS CASE
+        WHEN regexp_full_match(trim(name), '(?s)".*"') THEN replace(trim(name)[2:-2], '""', '"')
+        ELSE trim(name) END"#,
+    ),
+    // Query text, one row: an interpolated quantile, and whether it passes. DuckDB interpolates decimals in their own
+    // scale, where the median of 1 and 2 would be 1, so decimals take the way over DOUBLE. Dates and timestamps stay
+    // what they are. DuckDB itself refuses only what is above 1 or below -1.
+    (
+        "ondatra_checks_quantile",
+        "(t, col, p, op, val) AS
+        'SELECT CASE WHEN is_decimal THEN as_double::VARCHAR ELSE as_is::VARCHAR END AS actual,'
+        || ' CASE WHEN is_decimal THEN as_double ' || ondatra_checks_operator(op)
+        || ' TRY_CAST(' || ondatra_checks_literal(val) || ' AS DOUBLE)'
+        || ' ELSE as_is ' || ondatra_checks_operator(op) || ' ' || ondatra_checks_literal(val) || ' END AS passes'
+        || ' FROM (SELECT typeof(any_value((' || col || '))) LIKE ''DECIMAL%'' AS is_decimal,'
+        || ' quantile_cont(TRY_CAST((' || col || ') AS DOUBLE), CAST(' || ondatra_checks_literal(p) || ' AS DOUBLE)) AS as_double,'
+        || ' quantile_cont((' || col || '), CAST(' || ondatra_checks_literal(p) || ' AS DOUBLE)) AS as_is FROM ' || t || ')'
+        || CASE WHEN p::DOUBLE < 0 THEN error('percentile: p must be between 0 and 1') ELSE '' END",
+    ),
+    // Query text, at most one row: an aggregate before this run and now, if it moved by more than max_percent. Before
+    // is the table at the model's previous commit (config/variables/local.sql). Without one, or with nothing but NULL
+    // there, there is nothing to compare with. A column added since counts as NULL: that is what UNION ALL BY NAME with
+    // the present columns is for.
+    (
+        "ondatra_checks_delta",
+        "(t, aggregate, max_percent) AS CASE
+        WHEN coalesce(getvariable('prev_model_snapshot')::BIGINT, 0) <= 0
+            THEN 'SELECT NULL AS before, NULL AS after WHERE false'
+        ELSE 'SELECT before, after FROM (SELECT'
+            || ' (SELECT ' || aggregate || ' FROM ('
+            || 'FROM ' || t || ' AT (VERSION => ' || getvariable('prev_model_snapshot')::BIGINT || ')'
+            || ' UNION ALL BY NAME (FROM ' || t || ' WHERE false))) AS before,'
+            || ' (SELECT ' || aggregate || ' FROM ' || t || ') AS after)'
+            || ' WHERE before IS NOT NULL AND CASE'
+            || ' WHEN after IS NULL THEN true'
+            || ' WHEN before = 0 THEN after <> 0'
+            || ' ELSE abs(after - before)::DOUBLE * 100 / abs(before)::DOUBLE > '
+            || ondatra_checks_literal(max_percent) || ' END' END",
+    ),
+];
+
+/// The statement that makes a block.
+pub(crate) fn create((name, rest): (&str, &str)) -> String {
+    format!("CREATE MACRO memory.main.{name}{rest};")
+}

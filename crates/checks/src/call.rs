@@ -1,0 +1,78 @@
+//! A check as a directive asks for it: the call of its macro, and many calls as one query.
+
+use model::Written;
+use types::literal;
+
+use crate::directive::{DispatchError, parse};
+use crate::{Argument, Check, Stage, find};
+
+/// A call of a check's macro.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// When it runs.
+    pub stage: Stage,
+    /// The check's name.
+    pub name: String,
+    /// What it is called with, behind the table.
+    pub arguments: Vec<Argument>,
+    /// The directive's value.
+    pub written: Written<String>,
+    /// The shipped check behind it; `None` if the macro is the project's own.
+    pub shipped: Option<&'static Check>,
+}
+
+impl Call {
+    /// Reads a directive's value. `is_own` tells whether the project has a macro of this lower-case name, which then
+    /// stands in the place of a shipped one.
+    pub fn read(stage: Stage, written: &Written<String>, is_own: impl Fn(&str) -> bool) -> Result<Self, DispatchError> {
+        let parsed = parse(stage, &written.value)?;
+        let shipped = find(stage, &parsed.name).filter(|check| !is_own(&check.macro_name()));
+        let params = shipped.map_or(&[][..], |check| check.params);
+        for (argument, param) in parsed.arguments.iter().zip(params) {
+            if let Some(why) = argument.refusal(param.kind) {
+                return Err(DispatchError::Argument {
+                    argument: argument.written(),
+                    param: param.name,
+                    why,
+                    written: written.value.clone(),
+                });
+            }
+        }
+        Ok(Self { stage, name: parsed.name, arguments: parsed.arguments, written: written.clone(), shipped })
+    }
+
+    /// Name of its macro, in lower case.
+    pub fn macro_name(&self) -> String {
+        self.stage.macro_name(&self.name).to_lowercase()
+    }
+
+    /// The call as a relation (for FROM); `table` is the SQL of a name.
+    fn relation(&self, table: &str) -> String {
+        let arguments = std::iter::once(literal(table)).chain(self.arguments.iter().map(Argument::sql));
+        format!("{}({})", self.macro_name(), arguments.collect::<Vec<_>>().join(", "))
+    }
+
+    /// The relation of the rows at fault in `table`, if they can be told.
+    pub fn rows(&self, table: &str) -> Option<String> {
+        let arguments: Vec<String> = self.arguments.iter().map(Argument::sql).collect();
+        self.shipped?.rows(&literal(table), &arguments)
+    }
+
+    /// The text of a finding: an empty one says nothing but that there is one (chapter 01 §4.1).
+    pub fn message(&self, found: String) -> String {
+        if found.is_empty() { format!("{} failed", self.name) } else { found }
+    }
+}
+
+/// One query over all `calls`: the position of a call and, for each of its findings, the text. The first column of a
+/// macro is the text, whatever it is called and whatever follows it.
+pub fn query<'a>(calls: impl IntoIterator<Item = (usize, &'a Call)>, table: &str) -> String {
+    let select = |(at, call): (usize, &Call)| {
+        format!(
+            "SELECT {at} AS call, found.__ondatra_text::VARCHAR AS text FROM {} AS found(__ondatra_text) \
+             WHERE found.__ondatra_text IS NOT NULL",
+            call.relation(table)
+        )
+    };
+    calls.into_iter().map(select).collect::<Vec<_>>().join("\nUNION ALL ")
+}

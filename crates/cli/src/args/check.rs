@@ -1,0 +1,23 @@
+//! The arguments of `check`, and the list of shipped checks in its help.
+
+use clap::Args;
+use runtime::{Stage, check_summary};
+
+#[derive(Args)]
+pub(crate) struct CheckArgs {
+    /// Targets (schema.table) or paths of .sql files
+    #[arg(value_name = "MODEL")]
+    pub(crate) models: Vec<String>,
+    /// Write the rows at fault to the lake, as checks.<schema>__<table>, in the place of those of the last time
+    #[arg(long)]
+    pub(crate) store_failures: bool,
+    /// How long to wait while a run of the project is active, before they are written, like 30s or 5m
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = crate::duration::parse)]
+    pub(crate) state_wait: std::time::Duration,
+}
+
+/// The shipped checks, stage by stage: `-- @constraint: name(…)` in a model has a finding when ….
+pub(super) fn shipped() -> String {
+    let stage = |stage: Stage| format!("-- @{stage}: has a finding when\n{}", check_summary(stage, "  "));
+    Stage::ALL.map(stage).join("\n").trim_end().to_owned()
+}

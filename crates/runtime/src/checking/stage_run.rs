@@ -1,0 +1,140 @@
+//! Running the checks of a stage on a table: all in one query, one by one if that fails.
+
+use checks::{Call, query};
+use engine::{Connection, EngineError};
+use model::Model;
+
+use crate::checking::directives::StageCalls;
+use crate::checking::rows::failing_rows;
+use crate::checking::{CheckFinding, CheckProblem, StageReport};
+use crate::project_models::closest;
+
+/// The table that is looked at.
+pub(crate) struct Checked<'a> {
+    pub connection: &'a Connection,
+    pub model: &'a Model,
+    /// The table as SQL names it, in the form of chapter 01 §4.2.
+    pub table: &'a str,
+}
+
+impl Checked<'_> {
+    /// Runs the calls of a stage in one query, without those in `skip`. `None` if one of several cannot be run: then
+    /// [`Checked::one_by_one`] tells which.
+    pub fn together(&self, stage: &StageCalls, skip: &[&str]) -> Result<Option<StageReport>, EngineError> {
+        let (calls, mut told) = begin(stage, skip);
+        if calls.is_empty() {
+            return Ok(Some(told));
+        }
+        match self.query(&calls) {
+            Ok(found) => told.findings = self.findings(found),
+            Err(error) if !is_of_check(&error) => return Err(error),
+            Err(error) if calls.len() == 1 => told.problems.push(self.problem(calls[0], &error)),
+            Err(_) => return Ok(None),
+        }
+        Ok(Some(told))
+    }
+
+    /// Runs one call after the other. In a transaction that one of them ends, those behind it are told not to have run; in
+    /// one that has ended before, the error says so ([`is_aborted`]).
+    pub fn one_by_one(&self, stage: &StageCalls, skip: &[&str]) -> Result<StageReport, EngineError> {
+        let (calls, mut told) = begin(stage, skip);
+        let mut all = Vec::new();
+        for (at, call) in calls.iter().enumerate() {
+            match self.query(&[call]) {
+                Ok(found) => all.extend(found),
+                Err(error) if is_aborted(&error) => {
+                    let ended = told.problems.get_mut(stage.problems.len()..).and_then(<[_]>::last_mut);
+                    let Some(problem) = ended else { return Err(error) };
+                    let left = calls.len() - at;
+                    let noun = if left == 1 { "check" } else { "checks" };
+                    problem.message.push_str(&format!(" ({left} {noun} behind it could not be run any more)"));
+                    break;
+                }
+                Err(error) if is_of_check(&error) => told.problems.push(self.problem(call, &error)),
+                Err(error) => return Err(error),
+            }
+        }
+        told.findings = self.findings(all);
+        Ok(told)
+    }
+
+    /// Calls with the texts that they found.
+    fn query<'c>(&self, calls: &[&'c Call]) -> Result<Vec<(&'c Call, String)>, EngineError> {
+        let sql = query(calls.iter().copied().enumerate(), self.table);
+        let rows = self.connection.query(&sql)?.into_values();
+        let found = rows.filter_map(|mut row| {
+            let text = row.pop()?.into_text()?;
+            Some((usize::try_from(row.pop()?.as_i64()?).ok()?, text))
+        });
+        let mut found: Vec<(usize, String)> = found.collect();
+        // In the order of the directives, whatever the engine did side by side.
+        found.sort_by_key(|(at, _)| *at);
+        Ok(found.into_iter().map(|(at, text)| (calls[at], text)).collect())
+    }
+
+    /// The findings with their rows, once no check has to be run any more: looking for rows may end the transaction.
+    fn findings(&self, found: Vec<(&Call, String)>) -> Vec<CheckFinding> {
+        let finding = |(call, text): (&Call, String)| CheckFinding {
+            stage: call.stage,
+            check: call.written.value.clone(),
+            message: call.message(text),
+            place: self.model.place(call.written.span.clone()),
+            rows: failing_rows(self.connection, self.model, call, self.table),
+        };
+        found.into_iter().map(finding).collect()
+    }
+
+    fn problem(&self, call: &Call, error: &EngineError) -> CheckProblem {
+        let text = error.cleaned();
+        let place = self.model.place(call.written.span.clone());
+        let which = format!("in `{}`, line {}", call.written.value, place.line());
+        CheckProblem {
+            check: call.written.value.clone(),
+            message: match call.stage {
+                checks::Stage::Audit => format!("{text} ({which})"),
+                stage => format!("{stage} check error: {text} ({which})"),
+            },
+            help: help(call, &text),
+            place,
+        }
+    }
+}
+
+/// The calls to run, and a report in which nothing was found yet.
+fn begin<'a>(stage: &'a StageCalls, skip: &[&str]) -> (Vec<&'a Call>, StageReport) {
+    let is_run = |call: &&Call| !skip.contains(&call.name.to_lowercase().as_str());
+    let calls: Vec<&Call> = stage.calls.iter().filter(is_run).collect();
+    let problems = stage.problems.clone();
+    let checked = calls.len() + problems.len();
+    let told = StageReport { stage: stage.stage, checked, findings: Vec::new(), problems };
+    (calls, told)
+}
+
+/// What to do about a check that the engine does not run.
+fn help(call: &Call, text: &str) -> String {
+    let (stage, name) = (call.stage, &call.name);
+    if let Some(check) = call.shipped {
+        return format!("it is used as {}, for example `-- @{stage}: {}`", check.signature(), check.example);
+    }
+    if !text.contains(&call.macro_name()) {
+        return format!("correct the directive, or the macro {} in config/macros/", call.macro_name());
+    }
+    match closest(name, checks::shipped_in(stage).iter().map(|check| check.name.to_owned())) {
+        Some(other) => format!("did you mean `{other}`?"),
+        None => format!(
+            "`ondatrasql help check` lists what there is; a macro {} in config/macros/ is a check of your own",
+            call.macro_name()
+        ),
+    }
+}
+
+/// Whether the check is at fault, also if it names a file that is not there; not the memory, another writer or the user.
+fn is_of_check(error: &EngineError) -> bool {
+    error.is_statement_fault() || matches!(error, EngineError::Sql { class, .. } if class.starts_with("IO "))
+}
+
+/// Whether an earlier error has ended the transaction.
+pub(crate) fn is_aborted(error: &EngineError) -> bool {
+    matches!(error, EngineError::Sql { class, message, .. }
+        if class.starts_with("Transaction") && message.contains("transaction is aborted"))
+}

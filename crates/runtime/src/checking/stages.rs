@@ -1,0 +1,158 @@
+//! The three stages of a run (chapter 01 §4.1): what each looks at, and what its findings do.
+
+use engine::EngineError;
+use materialize::ModelResult;
+use model::Model;
+use project::ConfigFile;
+use types::{Kind, RunType, is_identifier, literal, quote};
+
+use crate::checking::directives::StageCalls;
+use crate::checking::stage_run::{Checked, is_aborted};
+use crate::checking::{CheckFinding, StageReport};
+use crate::session::run_file;
+use crate::{RunError, Session};
+
+/// Constraints that fail where there are no rows. An incremental run that found nothing new has none, and that is fine.
+const NEED_ROWS: [&str; 3] = ["at_least_one", "not_constant", "distinct_count"];
+
+/// Why the transaction cannot go on.
+pub(crate) enum StageFailure {
+    /// Checks failed, or could not be run.
+    Failed(RunError),
+    /// One of several checks ended the transaction. Once more, one by one, tells which.
+    Aborted(EngineError),
+}
+
+impl From<EngineError> for StageFailure {
+    fn from(error: EngineError) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+/// Constraints, on the rows that are to be written.
+pub(crate) fn constrain(
+    session: &Session,
+    model: &Model,
+    stage: &StageCalls,
+    (result, run_type): (&ModelResult, RunType),
+    singly: bool,
+) -> Result<(), StageFailure> {
+    let is_delta = run_type == RunType::Incremental && matches!(model.kind, Kind::Append | Kind::Merge);
+    let skip = if is_delta && result.rows == 0 { &NEED_ROWS[..] } else { &[] };
+    let is_own = result.table.ends_with(&quote(&model.target.temp_name()));
+    let table = if is_own { temp_text(model) } else { result.table.clone() };
+    finish(&Checked { connection: &session.connection, model, table: &table }, stage, skip, singly)
+}
+
+/// Audits, on the table as the transaction has written it.
+pub(crate) fn audit(session: &Session, model: &Model, stage: &StageCalls, singly: bool) -> Result<(), StageFailure> {
+    if stage.is_empty() {
+        return Ok(());
+    }
+    let table = table_text(session, model)?;
+    finish(&Checked { connection: &session.connection, model, table: &table }, stage, &[], singly)
+}
+
+fn finish(checked: &Checked<'_>, stage: &StageCalls, skip: &[&str], singly: bool) -> Result<(), StageFailure> {
+    let together = if singly { None } else { checked.together(stage, skip)? };
+    let report = match together.map_or_else(|| checked.one_by_one(stage, skip), Ok) {
+        Err(error) if is_aborted(&error) && !singly => return Err(StageFailure::Aborted(error)),
+        report => report?,
+    };
+    if report.is_clean() { Ok(()) } else { Err(StageFailure::Failed(RunError::Checks(Box::new(report)))) }
+}
+
+/// Warnings, on the committed table: texts and findings. Nothing here undoes the commit.
+pub(crate) fn warn(
+    session: &Session,
+    model: &Model,
+    stage: &StageCalls,
+    local: Option<&ConfigFile>,
+) -> (Vec<String>, Vec<CheckFinding>) {
+    if stage.is_empty() {
+        return (Vec::new(), Vec::new());
+    }
+    let mut texts = Vec::new();
+    match in_context(session, model, local, &mut texts, |checked| run_through(checked, stage)) {
+        Ok(report) => {
+            texts.extend(report.texts());
+            (texts, report.findings)
+        }
+        Err(error) => {
+            texts.push(format!("warning check error: {}", error.cleaned()));
+            (texts, Vec::new())
+        }
+    }
+}
+
+/// Runs a stage on a committed table: in one transaction, so that all see the same and the newest snapshot is looked for
+/// once. If a check ends it, each runs in its own.
+pub(crate) fn run_through(checked: &Checked<'_>, stage: &StageCalls) -> Result<StageReport, EngineError> {
+    checked.connection.execute("BEGIN")?;
+    let told = checked.together(stage, &[]);
+    checked.connection.execute("ROLLBACK")?;
+    match told? {
+        Some(report) => Ok(report),
+        None => checked.one_by_one(stage, &[]),
+    }
+}
+
+/// With the variables and the search path of warnings, and without them afterwards.
+pub(crate) fn in_context<T>(
+    session: &Session,
+    model: &Model,
+    local: Option<&ConfigFile>,
+    texts: &mut Vec<String>,
+    work: impl FnOnce(&Checked<'_>) -> Result<T, EngineError>,
+) -> Result<T, EngineError> {
+    let connection = &session.connection;
+    let (lake, target) = (quote(&session.lake), &model.target);
+    connection.execute(&format!(
+        "SET VARIABLE current_model = {};\n\
+         SET VARIABLE curr_snapshot = (SELECT id::BIGINT FROM {lake}.current_snapshot());\n\
+         SET VARIABLE prev_snapshot = greatest(getvariable('curr_snapshot') - 1, 0)::BIGINT;",
+        literal(&target.to_string())
+    ))?;
+    if let Some(Err(error)) = local.map(|file| run_file(connection, file)) {
+        let text = error.to_string();
+        let text = text.strip_prefix("load variables/local.sql: ").unwrap_or(&text);
+        texts.push(format!("load per-model variables: {text}"));
+    }
+    let path = format!("{lake}.{},{lake}.main,memory.main", quote(&target.schema));
+    let table = table_text(session, model)?;
+    let done = connection
+        .execute(&format!("SET search_path = {}", literal(&path)))
+        .and_then(|()| work(&Checked { connection, model, table: &table }));
+    connection.execute(&format!(
+        "SET search_path = {};\nSET VARIABLE current_model = NULL::VARCHAR",
+        literal(&format!("{lake}.main,memory.main"))
+    ))?;
+    done
+}
+
+/// Name of the temporary table of a run's result, quoted only where SQL asks for it. It begins with a word that is no
+/// keyword.
+pub(crate) fn temp_text(model: &Model) -> String {
+    let name = model.target.temp_name();
+    if is_identifier(&name) { name } else { quote(&name) }
+}
+
+/// `schema.table`, quoted only where SQL asks for it: macros may show it.
+pub(crate) fn table_text(session: &Session, model: &Model) -> Result<String, EngineError> {
+    let target = &model.target;
+    let sql = format!(
+        "SELECT list(keyword_name) FROM duckdb_keywords() WHERE keyword_category IN ('reserved', 'type_function') \
+         AND keyword_name IN ({}, {})",
+        literal(&target.schema.to_lowercase()),
+        literal(&target.name.to_lowercase())
+    );
+    let keywords = match session.connection.query_value(&sql)? {
+        engine::Value::List(words) => words.into_iter().filter_map(engine::Value::into_text).collect(),
+        _ => Vec::new(),
+    };
+    let part = |name: &str| {
+        let is_plain = is_identifier(name) && !keywords.contains(&name.to_lowercase());
+        if is_plain { name.to_owned() } else { quote(name) }
+    };
+    Ok(format!("{}.{}", part(&target.schema), part(&target.name)))
+}
