@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use types::Code;
 
 /// Rooms in door order: a room may use only rooms before it.
-const ROOMS: [&str; 15] = [
+const ROOMS: [&str; 16] = [
     "types",
     "model",
     "query",
@@ -22,6 +22,7 @@ const ROOMS: [&str; 15] = [
     "lib_functions",
     "fetch",
     "push",
+    "validate",
     "runtime",
     "cli",
 ];

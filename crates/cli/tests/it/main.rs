@@ -26,6 +26,7 @@ mod sql;
 mod state;
 mod streams;
 mod together;
+mod validate;
 mod workers;
 
 use testkit::{Catalog, Project};

@@ -1,0 +1,22 @@
+//! The checks of one model: `run` stops at the first finding, `validate` tells all of them.
+
+mod extension;
+mod fetching;
+mod limit;
+mod pushing;
+mod statement;
+
+use model::{Finding, Model};
+use query::SqlFinding;
+
+pub use extension::extension;
+pub use fetching::{check_calls, check_fetch, lib_facts};
+pub use limit::check_limit;
+pub use pushing::{PushTarget, check_push};
+pub(crate) use statement::no_tree;
+pub use statement::{check_schema, check_statement};
+
+/// What was found in a model's SQL, with its place in the model's file: where it is not known, the beginning of the SQL.
+fn placed(model: &Model, found: SqlFinding) -> Finding {
+    Finding::new(found.rule, model.sql_place(found.offset.unwrap_or(0)), found.message, found.help)
+}

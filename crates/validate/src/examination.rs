@@ -1,0 +1,77 @@
+//! All checks of one model.
+
+use lib_functions::Registry;
+use model::{Finding, Model, SyntaxTree, TreeError};
+use project::ConfigTexts;
+use query::LibFacts;
+use types::Rule;
+
+use crate::checks::{
+    check_calls, check_fetch, check_limit, check_push, check_schema, check_statement, extension, lib_facts, no_tree,
+};
+use crate::functions::TableFunctions;
+use crate::graph::Parsed;
+use crate::report::Check;
+
+/// What models are examined with.
+pub(crate) struct Examination<'a> {
+    registry: &'a Registry,
+    facts: Vec<LibFacts>,
+    databases: Vec<String>,
+    /// Whether `lib/` could be read: without it, nothing is said of functions that are not there.
+    has_libs: bool,
+    functions: TableFunctions<'a>,
+}
+
+impl<'a> Examination<'a> {
+    pub(crate) fn new(
+        registry: &'a Registry,
+        config: &ConfigTexts,
+        has_libs: bool,
+        functions: TableFunctions<'a>,
+    ) -> Self {
+        let databases = config.catalogs.iter().chain([&config.lake]).cloned().collect();
+        Self { registry, facts: lib_facts(registry), databases, has_libs, functions }
+    }
+
+    /// The checks that were made, and what they found.
+    pub(crate) fn examine(&mut self, Parsed { model, tree }: &Parsed) -> (Vec<Check>, Vec<Finding>) {
+        let mut checks = vec![Check::Parser];
+        let mut findings: Vec<Finding> = check_schema(model, &self.databases).into_iter().collect();
+        findings.extend(model.extensions.iter().filter_map(|written| extension(model, written).err()));
+        if let Some(finding) = check_statement(model, tree) {
+            findings.push(finding);
+            return (checks, findings);
+        }
+        if model.fetch {
+            checks.push(Check::StrictFetch);
+            findings.extend(check_fetch(model, tree, &self.facts).err().unwrap_or_default());
+        } else {
+            findings.extend(check_limit(model, tree));
+            match tree {
+                Ok(tree) => {
+                    findings.extend(check_calls(model, tree, &self.facts));
+                    findings.extend(self.functions.unknown(model, tree));
+                }
+                Err(TreeError::Syntax { message, .. } | TreeError::NotSerializable { message }) => {
+                    findings.push(no_tree(model, message));
+                }
+            }
+        }
+        if let Some(found) = self.push(model, tree.as_ref().ok()) {
+            checks.push(Check::StrictPush);
+            findings.extend(found);
+        }
+        checks.push(Check::ReadOnly);
+        if !self.has_libs {
+            findings.retain(|finding| ![Rule::NoLibCall, Rule::UnknownLib, Rule::PushCall].contains(&finding.rule));
+        }
+        (checks, findings)
+    }
+
+    /// What is wrong with a push; `None` if the model does not.
+    fn push(&self, model: &Model, tree: Option<&SyntaxTree>) -> Option<Vec<Finding>> {
+        let call = model.push.as_ref()?;
+        Some(check_push(model, call, tree, self.registry).err().unwrap_or_default())
+    }
+}
