@@ -13,6 +13,7 @@ mod measure;
 mod no_op;
 mod scale;
 mod state_queue;
+mod validate;
 mod workspace;
 
 use std::path::Path;
@@ -21,7 +22,7 @@ use measure::Figure;
 
 type Measure = fn(&Path) -> Figure;
 
-const FIGURES: [(&str, Measure); 24] = [
+const FIGURES: [(&str, Measure); 25] = [
     ("first run", first_run::figure),
     ("no-op size", no_op::over_table_size),
     ("no-op models", no_op::over_models),
@@ -41,6 +42,7 @@ const FIGURES: [(&str, Measure); 24] = [
     ("drain many", drain::many),
     ("drain growth", drain::growth),
     ("drain single", drain::single),
+    ("validate", validate::figure),
     ("ingest bare", ingest::against_bare_loop),
     ("ingest dlt", ingest::against_dlt),
     ("ingest memory", ingest::memory),

@@ -1,6 +1,7 @@
 //! Finds and reads the model files of a project.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -84,7 +85,7 @@ impl ModelTree {
         if models.is_dir() {
             walk.folder(&models);
         } else if models.is_symlink() {
-            walk.skip(&models, Rule::WalkSkipped, "it is a link to no folder");
+            walk.skip(&models, Rule::WalkSkipped, &"it is a link to no folder");
         }
         walk.paths.sort();
         Self { sources: walk.paths.into_iter().map(source).collect(), skipped: walk.skipped }
@@ -117,7 +118,7 @@ impl Walk<'_> {
                     return;
                 }
             }
-            Err(error) => return self.skip(dir, Rule::WalkSkipped, error),
+            Err(error) => return self.skip(dir, Rule::WalkSkipped, &error),
         };
         for path in entries {
             if path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b".")) {
@@ -135,13 +136,13 @@ impl Walk<'_> {
         match fs::metadata(path) {
             Ok(kind) if kind.is_file() => self.paths.push(self.relative(path)),
             // A pipe would be waited for without end.
-            Ok(_) => self.skip(path, Rule::UnreadableModel, "it is not a regular file"),
+            Ok(_) => self.skip(path, Rule::UnreadableModel, &"it is not a regular file"),
             // A link to nowhere is a mistake to be told.
-            Err(error) => self.skip(path, Rule::WalkSkipped, error),
+            Err(error) => self.skip(path, Rule::WalkSkipped, &error),
         }
     }
 
-    fn skip(&mut self, path: &Path, rule: Rule, cause: impl ToString) {
+    fn skip(&mut self, path: &Path, rule: Rule, cause: &dyn Display) {
         let path = self.relative(path);
         let error = ProjectError::File { action: "load models: read", path: path.clone(), cause: cause.to_string() };
         self.skipped.push(Skipped { path, rule, error });

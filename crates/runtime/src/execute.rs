@@ -6,7 +6,8 @@ use std::time::Duration;
 use engine::{Connection, EngineError, LakeFacts};
 use fetch::Staged;
 use materialize::{
-    MaterializeError, Rebuild, WriteRequest, build_result, check_unique_in_query, drop_result, write_model,
+    MaterializeError, Rebuild, WriteRequest, build_result, check_unique_in_query, drop_result, kind_write, layout,
+    output_place, write_model,
 };
 use plan::Names;
 use query::Functions;
@@ -18,13 +19,12 @@ use crate::functions::KnownFunctions;
 use crate::git::GitInfo;
 use crate::known::Known;
 use crate::lineage::{lineage, renames};
-use crate::places::output_place;
 use crate::planning::PlannedModel;
 use crate::reading::{Fallback, Reader, Source};
 use crate::record::{Run, Steps, commit_info, record};
 use crate::requirements::{check_limit, load_extensions};
 use crate::session::current_snapshot;
-use crate::task::{Task, kind_write, layout, reported};
+use crate::task::{Task, reported};
 use crate::{Cancellation, RunError, Session};
 
 /// Attempts at one model's transaction while other writers get in the way.

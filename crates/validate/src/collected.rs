@@ -26,9 +26,13 @@ impl Collected {
         Self { scope, findings, checks: BTreeMap::new(), others: BTreeMap::new() }
     }
 
+    pub(crate) fn is_asked_for(&self, path: &Path) -> bool {
+        self.scope.covers(path)
+    }
+
     /// A finding about another part of the project.
-    pub(crate) fn other(&mut self, path: &Path, finding: Finding) {
-        self.others.entry(path.to_owned()).or_default().push(finding);
+    pub(crate) fn other(&mut self, path: PathBuf, finding: Finding) {
+        self.others.entry(path).or_default().push(finding);
     }
 
     pub(crate) fn model(&mut self, model: &Model, checks: Vec<Check>, findings: Vec<Finding>) {
@@ -49,14 +53,14 @@ impl Collected {
         for broken in registry.all_broken() {
             let finding = lib_finding(&broken.path, &broken.error);
             if finding.rule.severity() == Severity::Warn {
-                self.other(&broken.path, finding);
+                self.other(broken.path.clone(), finding);
             } else if self.scope.covers(&broken.path) {
                 self.findings.entry(broken.path.clone()).or_default().push(finding);
             } else {
                 let rule = Rule::BlueprintLoadFailed;
                 let help = finding.help();
                 let finding = Finding::new(rule, finding.place.clone(), finding.message(), help);
-                self.other(&broken.path, finding);
+                self.other(broken.path.clone(), finding);
             }
         }
         for lib in registry.libs() {

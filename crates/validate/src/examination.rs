@@ -7,9 +7,10 @@ use query::LibFacts;
 use types::Rule;
 
 use crate::checks::{
-    check_calls, check_fetch, check_limit, check_push, check_schema, check_statement, extension, lib_facts, no_tree,
+    DeclaredFault, check_calls, check_fetch, check_limit, check_push, check_schema, check_statement, declared_types,
+    extension, lib_facts, null_tree, without_tree,
 };
-use crate::functions::TableFunctions;
+use crate::functions::{TableFunctions, not_loaded};
 use crate::graph::Parsed;
 use crate::report::Check;
 
@@ -45,7 +46,7 @@ impl<'a> Examination<'a> {
         }
         if model.fetch {
             checks.push(Check::StrictFetch);
-            findings.extend(check_fetch(model, tree, &self.facts).err().unwrap_or_default());
+            findings.extend(self.fetch(model, tree));
         } else {
             findings.extend(check_limit(model, tree));
             match tree {
@@ -54,7 +55,7 @@ impl<'a> Examination<'a> {
                     findings.extend(self.functions.unknown(model, tree));
                 }
                 Err(TreeError::Syntax { message, .. } | TreeError::NotSerializable { message }) => {
-                    findings.push(no_tree(model, message));
+                    findings.push(without_tree(model, message));
                 }
             }
         }
@@ -67,6 +68,30 @@ impl<'a> Examination<'a> {
             findings.retain(|finding| ![Rule::NoLibCall, Rule::UnknownLib, Rule::PushCall].contains(&finding.rule));
         }
         (checks, findings)
+    }
+
+    /// What is wrong with a fetch: with its SQL, else with what it declares.
+    fn fetch(&mut self, model: &Model, tree: &Result<SyntaxTree, TreeError>) -> Vec<Finding> {
+        let query = match check_fetch(model, tree, &self.facts) {
+            Ok(query) => query,
+            Err(findings) => return findings,
+        };
+        let null = match null_tree(self.functions.connection) {
+            Ok(null) => null,
+            Err(error) => return vec![DeclaredFault::from(error).finding(model)],
+        };
+        let connection = self.functions.connection;
+        let declared = || declared_types(connection, model, &query, &null);
+        match declared() {
+            Ok(_) => Vec::new(),
+            // An extension may bring the type.
+            Err(DeclaredFault::Type(finding)) => match (self.functions.load_more(model), declared()) {
+                (_, Ok(_)) => Vec::new(),
+                (Some(missing), Err(DeclaredFault::Type(_))) => vec![not_loaded(&finding, &missing)],
+                (_, Err(fault)) => vec![fault.finding(model)],
+            },
+            Err(fault) => vec![fault.finding(model)],
+        }
     }
 
     /// What is wrong with a push; `None` if the model does not.

@@ -74,7 +74,7 @@ impl TableFunctions<'_> {
     }
 
     /// Loads the extensions that the model and the configuration name; gives the first that is not on this machine.
-    fn load_more(&mut self, model: &Model) -> Option<String> {
+    pub(crate) fn load_more(&mut self, model: &Model) -> Option<String> {
         let of_model = model.extensions.iter().filter_map(|written| extension(model, written).ok());
         let all: Vec<String> = self.loads.iter().cloned().chain(of_model.map(|extension| extension.name)).collect();
         let missing = all.into_iter().find(|name| self.connection.execute(&format!("LOAD {}", literal(name))).is_err());
@@ -91,19 +91,16 @@ impl TableFunctions<'_> {
 }
 
 fn found(model: &Model, call: &LibCall, missing: Option<&str>) -> Finding {
-    let place = model.sql_place(call.offset.unwrap_or(0));
-    let name = &call.name;
-    match missing {
-        None => {
-            let help = "correct the name; functions come from lib/, config/macros/, the engine and its extensions";
-            Finding::new(Rule::UnknownLib, place, format!("unknown table function \"{name}\""), help)
-        }
-        Some(extension) => {
-            let message = format!(
-                "whether there is a table function \"{name}\" cannot be told: the extension {extension} cannot be loaded"
-            );
-            let help = "install the extension on this machine once";
-            Finding::new(Rule::ExtensionsLoadFailed, place, message, help)
-        }
-    }
+    let help = "correct the name; functions come from lib/, config/macros/, the engine and its extensions";
+    let message = format!("unknown table function \"{}\"", call.name);
+    let finding = Finding::new(Rule::UnknownLib, model.sql_place(call.offset.unwrap_or(0)), message, help);
+    missing.map(|missing| not_loaded(&finding, missing)).unwrap_or(finding)
+}
+
+/// What cannot be told, because an extension that may settle it is not on this machine.
+pub(crate) fn not_loaded(finding: &Finding, extension: &str) -> Finding {
+    let message =
+        format!("cannot be told without the extension {extension}, which does not load: {}", finding.message());
+    let help = "install the extension on this machine once";
+    Finding::new(Rule::ExtensionsLoadFailed, finding.place.clone(), message, help)
 }

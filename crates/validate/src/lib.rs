@@ -15,7 +15,8 @@ mod scope;
 mod validation;
 
 pub use checks::{
-    PushTarget, check_calls, check_fetch, check_limit, check_push, check_schema, check_statement, extension, lib_facts,
+    DeclaredFault, PushTarget, check_calls, check_fetch, check_limit, check_push, check_schema, check_statement,
+    declared_types, extension, lib_facts, no_tree, null_tree,
 };
 pub use functions::{read_registry, table_functions};
 pub use report::{Check, FileReport, Report, Summary, line};

@@ -1,7 +1,7 @@
 //! The order of a validation: files, scope, engine, `lib/`, each model, what models say of each other.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use engine::{EngineError, EngineOptions, EngineParser};
 use lib_functions::{Registry, lib_files};
@@ -58,38 +58,61 @@ pub fn validate(options: &ValidateOptions) -> Result<Report, ValidateError> {
     let config = ConfigTexts::read(root);
     let mut collected = Collected::new(scope, files.findings);
     for finding in offline.findings.iter().cloned().chain(files.skipped) {
-        collected.other(&finding.place.file().to_owned(), finding);
+        collected.other(finding.place.file().to_owned(), finding);
     }
-    let own = table_functions(&offline.connection);
-    let is_told = own.is_ok();
-    let mut functions = own.unwrap_or_else(|error| {
-        collected.other(".".as_ref(), introspection_failed(&error));
-        BTreeSet::new()
-    });
-    functions.extend(config.macros.iter().filter(|written| written.is_table).map(|written| written.name.clone()));
-    let registry = read_registry(root, &functions);
-    let has_libs = registry.is_ok();
-    let registry = registry.unwrap_or_else(|error| {
-        collected.other("lib".as_ref(), lib_finding("lib".as_ref(), &error));
-        Registry::default()
-    });
+    let names = functions_without_libs(&offline, &config, &mut collected);
+    let registry = registry(root, names.as_ref(), &mut collected);
+    let has_libs = registry.is_some();
+    let registry = &registry.unwrap_or_default();
     let functions = TableFunctions {
         connection: &offline.connection,
-        registry: &registry,
-        names: functions,
+        registry,
+        may_be_more: names.is_none() || !has_libs || !offline.findings.is_empty(),
+        names: names.unwrap_or_default(),
         loads: config.loads.clone(),
-        may_be_more: !is_told || !has_libs || !offline.findings.is_empty(),
     };
     let parser = EngineParser(&offline.connection);
     let models = parse(&parser, files.models);
-    let mut examination = Examination::new(&registry, &config, has_libs, functions);
-    for parsed in &models {
+    let mut examination = Examination::new(registry, &config, has_libs, functions);
+    let asked: Vec<&Parsed> = models.iter().filter(|parsed| collected.is_asked_for(&parsed.model.path)).collect();
+    for parsed in asked {
         let (checks, findings) = examination.examine(parsed);
         collected.model(&parsed.model, checks, findings);
     }
     relate(&models, &known_names(&config, &files.targets), &parser, &mut collected);
-    collected.libs(lib_paths, &registry);
+    collected.libs(lib_paths, registry);
     Ok(collected.report(&files.paths, lib_paths))
+}
+
+/// The functions of the engine and of the configuration that can stand in FROM, in lower case; `None` if the engine does
+/// not tell.
+fn functions_without_libs(
+    offline: &Offline,
+    config: &ConfigTexts,
+    collected: &mut Collected,
+) -> Option<BTreeSet<String>> {
+    match table_functions(&offline.connection) {
+        Ok(own) => {
+            let macros = config.macros.iter().filter(|written| written.is_table).map(|written| written.name.clone());
+            Some(own.into_iter().chain(macros).collect())
+        }
+        Err(error) => {
+            collected.other(".".into(), introspection_failed(&error));
+            None
+        }
+    }
+}
+
+/// The lib files; `None` if the folder cannot be read.
+fn registry(root: &Path, taken: Option<&BTreeSet<String>>, collected: &mut Collected) -> Option<Registry> {
+    let nothing = BTreeSet::new();
+    match read_registry(root, taken.unwrap_or(&nothing)) {
+        Ok(registry) => Some(registry),
+        Err(error) => {
+            collected.other("lib".into(), lib_finding("lib".as_ref(), &error));
+            None
+        }
+    }
 }
 
 /// The trees of all models, in two requests: of those that fetch they must be complete.

@@ -58,7 +58,7 @@ fn with_and_modifiers(node: &Value, words: &Words<'_>, findings: &mut Vec<SqlFin
     for modifier in list(node, "modifiers") {
         match kind(modifier) {
             "DISTINCT_MODIFIER" => {
-                findings.push(refused(Rule::FetchDistinct, words.clause(&["distinct"], None), "DISTINCT"))
+                findings.push(refused(Rule::FetchDistinct, words.clause(&["distinct"], None), "DISTINCT"));
             }
             "ORDER_MODIFIER" => {
                 let first = orders(modifier, "orders").next().and_then(start);

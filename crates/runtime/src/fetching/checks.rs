@@ -11,7 +11,7 @@ use types::Code;
 use validate::{check_calls, check_fetch, lib_facts};
 
 use super::arguments::written_arguments;
-use super::declared::{check_declared, declared_columns};
+use super::declared::declared_columns;
 use crate::planning::PlannedModel;
 use crate::requirements::load_extensions;
 use crate::{Cancellation, RunError, Session};
@@ -85,7 +85,6 @@ fn plan_fetch(
     }
     let lib = registry.get(&query.function).map(|lib: &Lib| lib.name.clone()).unwrap_or_default();
     let columns = declared_columns(&session.connection, model, &query)?;
-    check_declared(model, &query, &columns)?;
     let evaluate = || written_arguments(&session.connection, model, &query);
     let arguments = cancellation.interruptible(session.connection.interrupt_handle(), evaluate);
     cancellation.check()?;

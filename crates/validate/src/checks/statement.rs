@@ -40,7 +40,7 @@ fn no_select(model: &Model) -> Option<Finding> {
 }
 
 /// A SELECT of which the engine gives no tree: a run warns, and can tell neither what is new nor where columns come from.
-pub(crate) fn no_tree(model: &Model, why: &str) -> Finding {
+pub(crate) fn without_tree(model: &Model, why: &str) -> Finding {
     let message = format!("AST serialize failed, so this model cannot be checked: {why}");
     let help = "name the values of a PIVOT: `PIVOT t ON c IN ('a', 'b') USING sum(v)`";
     Finding::new(Rule::NoTree, model.sql_place(0), message, help)

@@ -156,6 +156,25 @@ const FETCH: &[Case] = &[
     fetch!("SELECT id::INT AS id", 2 "strict_fetch.no_lib_call"),
     fetch!("SELECT id::INT AS id, n::INT AS ID FROM api('x')", 2 "strict_fetch.other"),
     fetch!("SELECT other::INT AS id FROM api('x')", 2 "strict_fetch.other"),
+    fetch!("SELECT n::INT AS n,\n id::NO_SUCH_TYPE AS id FROM api('x')", 3 "strict_fetch.other"),
+    fetch!("SELECT n::INT AS n,\n id::ENUM('a') AS id FROM api('x')", 3 "strict_fetch.other"),
+    fetch!("-- @incremental: nope\nSELECT id::INT AS id FROM api('x')", 2 "parser.invalid_incremental"),
+    fetch!("-- @sorted_by: nope\nSELECT id::INT AS id FROM api('x')", 2 "parser.invalid_sorted_by"),
+    fetch!("-- @partitioned_by: year(id)\nSELECT id::INT AS id FROM api('x')", 2 "parser.invalid_partitioned_by"),
+    Case {
+        files: &[
+            ("lib/everything.star", "API = {\"fetch\": {}}\ndef fetch(page):\n    return {\"rows\": []}\n"),
+            (
+                "models/raw/m.sql",
+                "-- @kind: merge\n-- @unique_key: nope\n-- @fetch\nSELECT id::INT AS id FROM everything()",
+            ),
+            (
+                "models/raw/t.sql",
+                "-- @kind: tracked\n-- @group_key: id, nope\n-- @fetch\nSELECT id::INT AS id FROM everything()",
+            ),
+        ],
+        found: &[("models/raw/m.sql", 2, "parser.invalid_unique_key"), ("models/raw/t.sql", 2, "parser.other")],
+    },
     fetch!("SELECT id::INT AS id FROM api(1e400)", 2 "strict_fetch.other"),
     Case {
         files: &[API, ("models/raw/x.sql", "-- @kind: append\n-- @fetch\nSELECT id::INT AS id\nFROM api('x')")],
