@@ -76,5 +76,5 @@ pub fn figure(binary: &Path) -> Figure {
     let (project, files) = project();
     let what = "validate 1,000 models / reading and serializing their SQL";
     let validate = || project.command(binary, &["validate"]);
-    Figure::measure(what, 2.0, |_| time(validate), |_| time(|| floor(&files)))
+    Figure::measure(what, 4.5, |_| time(validate), |_| time(|| floor(&files)))
 }
