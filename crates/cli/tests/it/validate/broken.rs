@@ -129,3 +129,30 @@ fn several_mistakes_of_a_header_are_told_at_once() {
     let expected = [at(1, "parser.invalid_kind"), at(2, "parser.invalid_unique_key"), at(4, "parser.multi_statement")];
     assert_eq!(found(&report(&project, &[])), expected);
 }
+
+/// Every beginning of a text that uses a bit of everything: whatever is typed so far, there is a report.
+#[test]
+fn every_beginning_of_a_file_has_a_report() {
+    let model = "-- @kind: tracked\n-- @group_key: a, \"b\n/* é /* x */ */ -- @push: sink('a', 'it''s')\n-- @extension: h3 FROM x\n\
+                 WITH c AS (SELECT $$;$$ AS é FROM api('x', y => [1]) LIMIT 1) SELECT a::INT AS \"a\", TRY_CAST(b AS STRUCT(x \
+                 INT[])) AS b, * FROM c JOIN lake.raw.\"t\" AS t(x) ON x -> 1 UNION ALL (PIVOT t ON a) OFFSET 5%;";
+    let lib = "API = {\"fetch\": {\"args\": [\"x\"], \"poll_interval\": \"1s\"}, \"push\": {\"rate_limit\": {}}}\n\
+               def fetch(x, page):\n\twhile True:\n\t\treturn {\"rows\": [http.get(f\"{x}\").json]}\n";
+    let project = with_files(&[]);
+    let mut files = 0;
+    for (text, folder, ending, extra) in
+        [(model, "models/m", "sql", ""), (model, "models/f", "sql", "-- @fetch\n"), (lib, "lib", "star", "")]
+    {
+        for (at, _) in text.char_indices() {
+            project.write(&format!("{folder}/x{at}.{ending}"), &format!("{extra}{}", &text[..at]));
+            files += 1;
+        }
+    }
+    let nested = format!("SELECT {}1{} AS a", "(".repeat(2_000), ")".repeat(2_000));
+    project.model("deep/x", &nested);
+    let report = report(&project, &[]);
+    assert_eq!(report["summary"]["files"], files + 1);
+    let findings = found(&report);
+    assert!(findings.iter().all(|(_, line, _)| *line != Some(0)), "{findings:?}");
+    assert!(findings.len() > files / 2, "{}", findings.len());
+}

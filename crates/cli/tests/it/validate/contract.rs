@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::process::Command;
 
 use serde_json::{Value, json};
 use types::Rule;
 
 use super::{report, with_files};
+use crate::BINARY;
 use crate::docs::repository;
 
 fn read(path: &str) -> String {
@@ -79,4 +81,13 @@ fn the_schema_describes_the_documents() {
     let known = &schema["$defs"]["file"]["properties"]["checks"]["propertyNames"]["enum"];
     let known: BTreeSet<String> = known.as_array().unwrap().iter().map(|name| name.as_str().unwrap().into()).collect();
     assert_eq!(checks, known);
+}
+
+#[test]
+fn the_example_project_passes() {
+    let folder = format!("{}/examples/flights", repository());
+    let output = Command::new(BINARY).arg("validate").current_dir(folder).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("✓ strict-fetch") && text.contains("✓ strict-push") && text.contains("0 INFO"), "{text}");
 }

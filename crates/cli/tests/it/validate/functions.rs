@@ -1,5 +1,7 @@
 //! What may stand in FROM: functions of the engine, of extensions, of the lake, macros; and when that cannot be told.
 
+use std::net::TcpListener;
+
 use super::{found, report, with_files};
 
 #[test]
@@ -95,4 +97,30 @@ fn an_engine_that_does_not_tell_its_functions_is_a_warning() {
     let report = report(&project, &[]);
     let found = found(&report);
     assert!(found.contains(&(".".into(), None, "validate.builtin_introspection_failed".into())), "{report:#}");
+}
+
+#[test]
+fn no_server_is_asked_anything() {
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    server.set_nonblocking(true).unwrap();
+    let host = format!("http://{}", server.local_addr().unwrap());
+    let attached = format!("{host}/x.duckdb");
+    let project = with_files(&[
+        ("models/raw/x.sql", "-- @extension: h3\nSELECT * FROM no_such_function()"),
+        ("models/raw/y.sql", "-- @fetch\nSELECT id::INT AS id FROM api(getvariable('x'))"),
+        ("models/raw/z.sql", "SELECT * FROM delta_scan('x')"),
+    ]);
+    let all = format!("INSTALL h3 FROM '{host}'; FORCE INSTALL h3 FROM '{host}'; ATTACH '{attached}' AS a;");
+    project.write("config/extensions.sql", &format!("SET custom_extension_repository = '{host}'; {all} LOAD h3;"));
+    for file in ["settings", "secrets", "sources", "schemas", "catalog"] {
+        project.write(&format!("config/{file}.sql"), &all);
+    }
+    let lib = format!("API = {{\"base_url\": \"{host}\", \"fetch\": {{\"args\": [\"x\"]}}}}\n");
+    project.write(
+        "lib/api.star",
+        &format!("{lib}http.get(\"x\")\ndef fetch(x, page):\n    return http.get(\"x\").json\n"),
+    );
+    let found = found(&report(&project, &[]));
+    assert!(found.iter().any(|(_, _, rule)| rule == "validate.extensions_load_failed"), "{found:?}");
+    assert!(server.accept().is_err(), "somebody connected");
 }
