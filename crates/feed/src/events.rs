@@ -134,7 +134,7 @@ impl EventSource {
     fn table_until(&self, lake: &Lake<'_>) -> Result<(i64, i64), FeedError> {
         let until = self.existing(lake, self.until)?;
         let missing = || FeedError::NoTable { target: self.target.clone(), snapshot: until };
-        lake.table(&self.target, until)?.map(|(id, _, first)| (id, first)).ok_or_else(missing)
+        lake.table(&self.target, until)?.map(|table| (table.table_id, table.first_snapshot)).ok_or_else(missing)
     }
 
     fn existing(&self, lake: &Lake<'_>, snapshot: i64) -> Result<i64, FeedError> {

@@ -27,6 +27,14 @@ pub struct TableNow {
     pub newest_snapshot: i64,
 }
 
+/// A table of the lake, whatever became of its rows.
+pub(crate) struct Identity {
+    pub uuid: String,
+    pub table_id: i64,
+    /// The snapshot that made it.
+    pub first_snapshot: i64,
+}
+
 /// A snapshot at which the table may have other rows than at the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Step {
@@ -83,9 +91,8 @@ pub fn table_at(
     target: &Target,
 ) -> Result<Option<TableNow>, EngineError> {
     let lake = Lake { connection, alias: lake, metadata };
-    let sql = format!("SELECT max(snapshot_id) FROM {metadata}.ducklake_snapshot");
-    let newest = connection.query_value(&sql)?.as_i64().unwrap_or(0);
-    let Some((table_id, uuid, first_snapshot)) = lake.table(target, newest)? else { return Ok(None) };
+    let newest = lake.newest()?;
+    let Some(Identity { uuid, table_id, first_snapshot }) = lake.table(target, newest)? else { return Ok(None) };
     let listed = lake.listed(table_id, first_snapshot - 1)?;
     let touched =
         |listed: &&Listed| listed.snapshot == first_snapshot || listed.touches() || has_gap(listed, first_snapshot - 1);
@@ -98,8 +105,14 @@ fn has_gap(listed: &Listed, start: i64) -> bool {
 }
 
 impl Lake<'_> {
-    /// A table's number, uuid and first snapshot, by its name at a snapshot.
-    pub fn table(&self, target: &Target, at: i64) -> Result<Option<(i64, String, i64)>, EngineError> {
+    /// The newest snapshot.
+    pub fn newest(&self) -> Result<i64, EngineError> {
+        let sql = format!("SELECT max(snapshot_id) FROM {}.ducklake_snapshot", self.metadata);
+        Ok(self.connection.query_value(&sql)?.as_i64().unwrap_or(0))
+    }
+
+    /// The table that has a name at a snapshot.
+    pub fn table(&self, target: &Target, at: i64) -> Result<Option<Identity>, EngineError> {
         let metadata = self.metadata;
         let alive =
             |t: &str| format!("{t}.begin_snapshot <= {at} AND ({t}.end_snapshot IS NULL OR {t}.end_snapshot > {at})");
@@ -116,7 +129,8 @@ impl Lake<'_> {
         let row = self.connection.query(&sql)?.into_values().next();
         Ok(match row.as_deref() {
             Some([id, Value::Text(uuid), first]) => {
-                id.as_i64().zip(first.as_i64()).map(|(id, at)| (id, uuid.clone(), at))
+                let ids = id.as_i64().zip(first.as_i64());
+                ids.map(|(table_id, first_snapshot)| Identity { table_id, uuid: uuid.clone(), first_snapshot })
             }
             _ => None,
         })

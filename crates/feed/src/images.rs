@@ -9,7 +9,7 @@ use engine::{Connection, EngineError, Value};
 use types::{ChangeType, Column, Target, quote};
 
 use crate::FeedError;
-use crate::history::{Lake, TableNow, table_at};
+use crate::history::{Identity, Lake};
 use crate::layout::rangeless;
 
 /// Which row is asked for.
@@ -77,26 +77,32 @@ pub fn read_images(
     wanted: &[ImageOf],
 ) -> Result<Images, FeedError> {
     let lake = Lake { connection, alias: lake, metadata };
-    let now = table_at(connection, lake.alias, metadata, target)?;
+    let now = lake.table(target, lake.newest()?)?;
     let first = now.as_ref().map_or(i64::MAX, |table| table.first_snapshot);
     let columns = if now.is_some() { lake.columns(target, None)? } else { Vec::new() };
-    let mut versions: BTreeMap<Option<i64>, BTreeSet<i64>> = BTreeMap::new();
-    for of in wanted.iter().filter(|of| of.version().is_some() || of.snapshot >= first) {
-        versions.entry(of.version()).or_default().insert(of.rowid);
+    // What was inserted into another table of this name is not looked for in this one.
+    let is_sought = |of: &&ImageOf| of.version().is_some() || of.snapshot >= first;
+    let mut versions: BTreeMap<Option<i64>, (BTreeSet<i64>, usize)> = BTreeMap::new();
+    for of in wanted.iter().filter(is_sought) {
+        let (rowids, times) = versions.entry(of.version()).or_default();
+        rowids.insert(of.rowid);
+        *times += 1;
     }
     let (mut rows, mut older) = (BTreeMap::new(), BTreeMap::new());
-    for (version, rowids) in versions {
+    for (version, (rowids, times)) in versions {
         let gone = |error| preimage_gone(error, target, version, &rowids);
         let own = match version {
             None => columns.clone(),
             Some(at) => lake.columns(target, Some(at)).map_err(gone)?,
         };
-        rows.insert(version, lake.read(target, version, &own, &rowids).map_err(gone)?);
+        let found = lake.read(target, version, &own, &rowids).map_err(gone)?;
+        rows.insert(version, Found { rows: found, once: rowids.len() == times });
         if let Some(at) = version.filter(|_| own != columns) {
             older.insert(at, own);
         }
     }
-    let images = wanted.iter().map(|of| image(target, of, &rows)).collect::<Result<Vec<_>, _>>()?;
+    let mut image = |of| if is_sought(&of) { image(target, of, &mut rows) } else { Ok(Image::Gone) };
+    let images = wanted.iter().map(&mut image).collect::<Result<Vec<_>, _>>()?;
     if let Some(table) = &now {
         let gone = wanted.iter().zip(&images).filter(|(of, image)| **image == Image::Gone && of.snapshot >= first);
         lake.really_gone(target, table, gone.map(|(of, _)| of).collect())?;
@@ -104,11 +110,24 @@ pub fn read_images(
     Ok(Images { columns, images, older })
 }
 
-type Found = HashMap<i64, Vec<Value>>;
+type Rows = HashMap<i64, Vec<Value>>;
 
-fn image(target: &Target, of: &ImageOf, rows: &BTreeMap<Option<i64>, Found>) -> Result<Image, FeedError> {
-    match (rows.get(&of.version()).and_then(|found| found.get(&of.rowid)), of.version()) {
-        (Some(row), _) => Ok(Image::Row(row.clone())),
+/// The rows of a version.
+struct Found {
+    rows: Rows,
+    /// Whether each is asked for once.
+    once: bool,
+}
+
+impl Found {
+    fn row(&mut self, rowid: i64) -> Option<Vec<Value>> {
+        if self.once { self.rows.remove(&rowid) } else { self.rows.get(&rowid).cloned() }
+    }
+}
+
+fn image(target: &Target, of: &ImageOf, rows: &mut BTreeMap<Option<i64>, Found>) -> Result<Image, FeedError> {
+    match (rows.get_mut(&of.version()).and_then(|found| found.row(of.rowid)), of.version()) {
+        (Some(row), _) => Ok(Image::Row(row)),
         (None, None) => Ok(Image::Gone),
         (None, Some(_)) => {
             Err(FeedError::PreimageGone { target: target.clone(), rowid: of.rowid, snapshot: of.snapshot })
@@ -132,7 +151,7 @@ fn preimage_gone(error: FeedError, target: &Target, version: Option<i64>, rowids
 
 impl Lake<'_> {
     /// Refuses rows that are only not found because files were merged since.
-    fn really_gone(&self, target: &Target, table: &TableNow, gone: Vec<&ImageOf>) -> Result<(), FeedError> {
+    fn really_gone(&self, target: &Target, table: &Identity, gone: Vec<&ImageOf>) -> Result<(), FeedError> {
         let Some(oldest) = gone.iter().map(|of| of.snapshot).min() else { return Ok(()) };
         let Some(merged) = self.newest_merge(table.table_id, oldest)? else { return Ok(()) };
         let mut versions: BTreeMap<i64, BTreeSet<i64>> = BTreeMap::new();
@@ -141,7 +160,7 @@ impl Lake<'_> {
         }
         for (snapshot, rowids) in versions {
             let found =
-                if self.exists(snapshot)? { self.read(target, Some(snapshot), &[], &rowids)? } else { Found::new() };
+                if self.exists(snapshot)? { self.read(target, Some(snapshot), &[], &rowids)? } else { Rows::new() };
             if let Some(&rowid) = rowids.iter().find(|rowid| !found.contains_key(rowid)) {
                 return Err(FeedError::RowIdLost { target: target.clone(), rowid, snapshot });
             }
@@ -177,7 +196,7 @@ impl Lake<'_> {
         version: Option<i64>,
         columns: &[Column],
         rowids: &BTreeSet<i64>,
-    ) -> Result<Found, FeedError> {
+    ) -> Result<Rows, FeedError> {
         let from = format!("{} WHERE {}", self.source_at(target, version), condition(rowids));
         let rows = self.rows(&from, columns)?;
         let mut found = HashMap::with_capacity(rowids.len());

@@ -18,7 +18,7 @@ pub(crate) fn net_changes(
     let new_key = row_key(&source.key_fields(&new)?);
     let new_version = lake.version(&source.target, source.until);
     let then = match from {
-        Some(from) => lake.table(&source.target, from)?.map(|(id, ..)| (from, id)),
+        Some(from) => lake.table(&source.target, from)?.map(|table| (from, table.table_id)),
         None => None,
     };
     let Some((from, old_id)) = then else {

@@ -42,11 +42,10 @@ pub(crate) struct Chunk<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    /// Delivers it.
-    pub fn deliver<I: Images>(&self, images: &mut I) -> Result<ChunkEnd, DeliveryError<I::Error>> {
+    /// Delivers its rows; `meanwhile` is done beside.
+    pub fn deliver<E>(&self, ready: Ready, meanwhile: impl FnOnce()) -> Result<ChunkEnd, DeliveryError<E>> {
         let api = self.api();
-        let folds = api.is_net.then_some(self.delivery.sink.keys_are_unique);
-        let Ready { mut changes, settled } = ready(&self.claim.events, images, folds).map_err(DeliveryError::Images)?;
+        let Ready { mut changes, settled } = ready;
         if !settled.is_empty() && self.settle(&settled)? {
             return Ok(ChunkEnd::Lost);
         }
@@ -55,9 +54,10 @@ impl<'a> Chunk<'a> {
             put_failed_last(&mut changes);
         }
         let lanes = deal(changes, usize::try_from(api.max_concurrent).unwrap_or(usize::MAX));
-        let ends =
-            self.run(lanes, |lane, running, changes| lane.deliver(running, Queued::new(changes, is_contiguous)))?;
-        Ok(worst(&ends))
+        let deliver = |lane: &mut Lane<'_>, running: &Running<'_>, changes| {
+            lane.deliver(running, Queued::new(changes, is_contiguous))
+        };
+        Ok(worst(&self.run(lanes, deliver, meanwhile)?))
     }
 
     /// Polls jobs that another worker submitted.
@@ -74,7 +74,11 @@ impl<'a> Chunk<'a> {
             if !settled.is_empty() && self.settle(&settled)? {
                 return Ok(ChunkEnd::Lost);
             }
-            ends.extend(self.run(vec![changes], |lane, running, changes| lane.resume(running, job, &changes))?);
+            ends.extend(self.run(
+                vec![changes],
+                |lane, running, changes| lane.resume(running, job, &changes),
+                || (),
+            )?);
         }
         Ok(worst(&ends))
     }
@@ -102,11 +106,12 @@ impl<'a> Chunk<'a> {
         }
     }
 
-    /// Runs the lanes side by side, and applies what they record from time to time.
+    /// Runs the lanes side by side and `meanwhile` beside them, and applies what they record from time to time.
     fn run<E>(
         &self,
         lanes: Vec<Vec<Change>>,
         work: impl Fn(&mut Lane<'_>, &Running<'_>, Vec<Change>) -> Result<LaneEnd, StateError> + Sync,
+        meanwhile: impl FnOnce(),
     ) -> Result<Vec<LaneEnd>, DeliveryError<E>> {
         let Delivery { lib, host, store, .. } = self.delivery;
         let is_over = AtomicBool::new(false);
@@ -123,6 +128,7 @@ impl<'a> Chunk<'a> {
             };
             let threads: Vec<_> = lanes.into_iter().map(start).collect();
             drop(done);
+            meanwhile();
             while ended.recv_timeout(APPLY) == Err(RecvTimeoutError::Timeout) {
                 // What goes wrong here is met again when the claim is given back.
                 let _ = store.lock().apply(&self.claim.lease);
@@ -135,6 +141,7 @@ impl<'a> Chunk<'a> {
 }
 
 /// What is to be sent of some events, and the numbers of those that need no call.
+#[derive(Default)]
 pub(crate) struct Ready {
     pub changes: Vec<Change>,
     pub settled: Vec<i64>,

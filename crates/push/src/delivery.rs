@@ -6,12 +6,12 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use http_client::Stop;
-use lib_functions::{Direction, Host, HostValue, Lib, LibError, with_lib};
+use lib_functions::{BatchMode, Direction, Host, HostValue, Lib, LibError, with_lib};
 use state::{Claim, ClaimLease, DeliveryReport, Event, Recovery, SharedStore, StateError};
 use types::Kind;
 
 use crate::change::Row;
-use crate::chunk::{Chunk, ChunkEnd};
+use crate::chunk::{Chunk, ChunkEnd, Ready, ready};
 use crate::lane::message;
 use crate::report::{Report, Tally};
 
@@ -78,6 +78,12 @@ pub struct Delivery<'a> {
     pub chunk: usize,
 }
 
+/// A claim with its rows.
+struct Taken {
+    claim: Claim,
+    ready: Ready,
+}
+
 impl Delivery<'_> {
     /// Polls the jobs that a dead worker left, then delivers what is due. A claim that it takes is given back, whatever
     /// happens, unless a job goes on in it.
@@ -111,7 +117,9 @@ impl Delivery<'_> {
         }
         // Claims of what a run does not try again: as long as they are held, the next claim gives something else.
         let mut aside = Vec::new();
-        let ended = self.claim_all(images, tally, &batches, &mut aside);
+        let mut ahead = None;
+        let ended = self.claim_all(images, tally, &batches, &mut aside, &mut ahead);
+        aside.extend(ahead.map(|taken| taken.claim.lease));
         let released: Vec<_> = aside.iter().map(|lease| self.end(lease, Ok(ChunkEnd::Done), tally)).collect();
         ended?;
         released.into_iter().try_for_each(|end| end.map(drop))
@@ -123,20 +131,55 @@ impl Delivery<'_> {
         tally: &Mutex<Tally>,
         batches: &AtomicU64,
         aside: &mut Vec<ClaimLease>,
+        ahead: &mut Option<Taken>,
     ) -> Result<(), DeliveryError<I::Error>> {
         while !self.stop.is_requested() {
-            let claim = self.store.lock().claim(self.target, self.run_id, self.chunk)?;
-            let Some(claim) = claim.filter(|claim| !claim.events.is_empty()) else { break };
-            if is_all_tried(&claim, tally) {
-                aside.push(claim.lease);
+            let taken = match ahead.take() {
+                Some(taken) => taken,
+                None => match self.take(images, tally)? {
+                    Some(taken) => taken,
+                    None => break,
+                },
+            };
+            if is_all_tried(&taken.claim, tally) {
+                aside.push(taken.claim.lease);
                 continue;
             }
-            let chunk = Chunk { delivery: self, claim: &claim, tally, batches };
-            if self.end(&claim.lease, chunk.deliver(images), tally)? == ChunkEnd::SinkIsDown {
+            let chunk = Chunk { delivery: self, claim: &taken.claim, tally, batches };
+            let mut following = Ok(None);
+            let ended = chunk.deliver(taken.ready, || {
+                if self.reads_ahead(&taken.claim) {
+                    following = self.take(images, tally);
+                }
+            });
+            let ended = self.end(&taken.claim.lease, ended, tally);
+            *ahead = following?;
+            if ended? == ChunkEnd::SinkIsDown {
                 break;
             }
         }
         Ok(())
+    }
+
+    /// Whether the next claim is made while this one is delivered. A job can go on for long: then others may have it.
+    fn reads_ahead(&self, claim: &Claim) -> bool {
+        let is_async = self.lib.api.push.as_ref().is_some_and(|api| api.batch_mode == BatchMode::Async);
+        claim.events.len() >= self.chunk && !is_async && !self.stop.is_requested()
+    }
+
+    /// Claims what is due next and reads its rows. Those of a claim that will not be tried are not read.
+    fn take<I: Images>(&self, images: &mut I, tally: &Mutex<Tally>) -> Result<Option<Taken>, DeliveryError<I::Error>> {
+        let claim = self.store.lock().claim(self.target, self.run_id, self.chunk)?;
+        let Some(claim) = claim.filter(|claim| !claim.events.is_empty()) else { return Ok(None) };
+        if is_all_tried(&claim, tally) {
+            return Ok(Some(Taken { claim, ready: Ready::default() }));
+        }
+        let api = self.lib.api.push.as_ref().expect("only libs that push are pushed to");
+        let folds = api.is_net.then_some(self.sink.keys_are_unique);
+        match ready(&claim.events, images, folds) {
+            Ok(ready) => Ok(Some(Taken { claim, ready })),
+            Err(error) => self.end(&claim.lease, Err(DeliveryError::Images(error)), tally).map(|_| None),
+        }
     }
 
     /// Gives a claim back, unless a job goes on in it. A lost one is the other worker's now.

@@ -13,6 +13,7 @@ mod held;
 mod leases;
 mod migrations;
 mod open;
+mod outcomes;
 mod queue;
 mod queue_admin;
 mod rekey;

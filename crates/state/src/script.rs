@@ -26,6 +26,15 @@ impl Dialect {
         }
     }
 
+    /// A table of whole numbers, separated by commas, in a column `name`.
+    pub(crate) fn numbers(self, name: &str, list: &str) -> String {
+        let list = match self {
+            Self::DuckDb => format!("[{list}]"),
+            Self::Postgres => format!("{{{list}}}"),
+        };
+        format!("(SELECT unnest(CAST({} AS BIGINT[])) AS {name}) AS numbers", literal(&list))
+    }
+
     /// A table of the records of a JSON array.
     pub(crate) fn records(self, json: &str, columns: &[(&str, &str)]) -> String {
         match self {

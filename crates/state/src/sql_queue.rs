@@ -1,28 +1,24 @@
 //! The queue in SQL.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use engine::{EngineError, Rows, Value};
-use serde_json::json;
 use types::{ChangeType, literal};
 
 use crate::backend::Load;
 use crate::failure::{Failure, Fence};
+use crate::outcomes::table_of;
 use crate::queue::{
-    AdoptedClaim, Claim, ClaimLease, Counts, DeliveryReport, Event, Fed, Feed, Job, Outcome, OutcomeStatus, Position,
-    Queue, Recovery,
+    AdoptedClaim, Claim, ClaimLease, Counts, DeliveryReport, Event, Fed, Feed, Job, Outcome, Position, Queue, Recovery,
 };
 use crate::retry::VerbError;
-use crate::script::{Arg, Dialect, without_nul};
+use crate::script::{Arg, Dialect};
 use crate::sql_store::{SqlStore, count, number, optional_text, text};
 use crate::worker::new_term;
 use crate::{StateError, WorkerId};
 
 /// How many due events a claim looks at first, as a multiple of those it takes.
 const WINDOW: i64 = 4;
-/// Longest pause before a retry: what is longer is never.
-const PAUSE_MAX: Duration = Duration::from_hours(24 * 365 * 10);
 /// The local table of changes on their way into the queue.
 const FED: &str = "fed_changes";
 
@@ -91,10 +87,7 @@ impl Queue for SqlStore {
         if outcomes.is_empty() {
             return Ok(());
         }
-        let text = self.dialect().text();
-        let columns =
-            [("seq", "BIGINT"), ("status", text), ("message", text), ("retry_ms", "BIGINT"), ("row_image", text)];
-        let source = self.dialect().records(&outcomes_json(outcomes), &columns);
+        let source = table_of(self.dialect(), outcomes);
         self.fenced(include_str!("../sql/record.sql"), claim, &[("outcomes", Arg::Sql(&source))], None)
     }
 
@@ -363,38 +356,4 @@ pub(crate) fn event(mut row: Vec<Value>) -> Result<Event, StateError> {
         attempts: u32::try_from(number(&row[5])).unwrap_or(0),
         last_error: optional_text(&mut row[6]),
     })
-}
-
-/// Outcomes as a JSON array of records; what is NULL is left out.
-fn outcomes_json(outcomes: &[Outcome]) -> String {
-    let mut named = BTreeSet::new();
-    let records: Vec<serde_json::Value> = outcomes
-        .iter()
-        // The first outcome stands, within a request as well.
-        .filter(|outcome| named.insert(outcome.seq))
-        .map(|outcome| {
-            let mut record = serde_json::Map::new();
-            record.insert("seq".into(), json!(outcome.seq));
-            let status = match &outcome.status {
-                OutcomeStatus::Ok => "ok",
-                OutcomeStatus::Warn => "warn",
-                OutcomeStatus::Error(pause) => {
-                    record.insert("retry_ms".into(), json!(u64::try_from(pause.min(&PAUSE_MAX).as_millis()).unwrap_or(0)));
-                    "error"
-                }
-                OutcomeStatus::Reject(image) => {
-                    if let Some(image) = image {
-                        record.insert("row_image".into(), json!(without_nul(image)));
-                    }
-                    "reject"
-                }
-            };
-            record.insert("status".into(), json!(status));
-            if let Some(message) = &outcome.message {
-                record.insert("message".into(), json!(without_nul(message)));
-            }
-            record.into()
-        })
-        .collect();
-    serde_json::Value::from(records).to_string()
 }
