@@ -43,7 +43,7 @@ fn staging(at: usize, raw: usize) -> String {
          WITH newest AS (\n  SELECT *, row_number() OVER (PARTITION BY id ORDER BY updated_at DESC) AS n\n  \
          FROM raw.r{raw}\n)\n\
          SELECT id, coalesce(trim(customer_id), 'unknown') AS customer, branch + {at} AS branch,\n  \
-         CASE WHEN status IN ('paid', 'sent') THEN 'done' WHEN status = 'new' THEN 'open' ELSE status END AS status,\n  \
+         CASE WHEN status IN ('paid', 'sent') THEN 'done' WHEN status = 'new' THEN 'open' END AS status,\n  \
          amount::DECIMAL(18, 2) AS amount, upper(currency) AS currency, created_at::DATE AS day\n\
          FROM newest\nWHERE n = 1 AND amount IS NOT NULL"
     )

@@ -113,7 +113,8 @@ impl EngineError {
 
     /// Whether a function is missing that comes with an extension which is not loaded.
     pub fn is_of_extension(&self) -> bool {
-        matches!(self, Self::Sql { class, message, .. } if class.starts_with("Catalog") && message.contains("it exists in the "))
+        let Self::Sql { class, message, .. } = self else { return false };
+        class.starts_with("Catalog") && message.contains("it exists in the ")
     }
 
     /// Byte of the statement at which it failed, where known.

@@ -1,5 +1,5 @@
-//! The rules that a project is checked against, and what comes of breaking one (chapter 05 §3.11). The one list of them:
-//! `docs/validate.md` explains each, and a test compares the two.
+//! The rules that a project is checked against, and what comes of breaking one (chapter 05 §3.11). The one list of
+//! them: `docs/validate.md` explains each, and a test compares the two.
 
 use std::fmt;
 

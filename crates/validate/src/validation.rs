@@ -84,8 +84,8 @@ pub fn validate(options: &ValidateOptions) -> Result<Report, ValidateError> {
     Ok(collected.report(&files.paths, lib_paths))
 }
 
-/// The functions of the engine and of the configuration that can stand in FROM, in lower case; `None` if the engine does
-/// not tell.
+/// The functions of the engine and of the configuration that can stand in FROM, in lower case; `None` if the engine
+/// does not tell.
 fn functions_without_libs(
     offline: &Offline,
     config: &ConfigTexts,

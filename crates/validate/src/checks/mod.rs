@@ -18,7 +18,7 @@ pub use pushing::{PushTarget, check_push};
 pub(crate) use statement::without_tree;
 pub use statement::{check_schema, check_statement};
 
-/// What was found in a model's SQL, with its place in the model's file: where it is not known, the beginning of the SQL.
+/// What was found in a model's SQL, with its place in the model's file; the beginning of the SQL if it is not known.
 fn placed(model: &Model, found: SqlFinding) -> Finding {
     Finding::new(found.rule, model.sql_place(found.offset.unwrap_or(0)), found.message, found.help)
 }

@@ -7,7 +7,7 @@ use types::Rule;
 const SELECTS: [&str; 11] =
     ["PIVOT", "UNPIVOT", "WITH", "FROM", "SELECT", "(", "SUMMARIZE", "DESCRIBE", "SHOW", "TABLE", "VALUES"];
 
-/// SQL that the engine cannot read, that is no SELECT, or more than one: the engine counts, whatever the text looks like.
+/// SQL that the engine cannot read, no SELECT, or several: the engine counts, whatever the text looks like.
 pub fn check_statement(model: &Model, tree: &Result<SyntaxTree, TreeError>) -> Option<Finding> {
     match tree {
         Err(TreeError::Syntax { message, offset }) => Some(syntax(model, message, *offset)),
@@ -39,7 +39,7 @@ fn no_select(model: &Model) -> Option<Finding> {
     (!SELECTS.contains(&first.as_str())).then(finding)
 }
 
-/// A SELECT of which the engine gives no tree: a run warns, and can tell neither what is new nor where columns come from.
+/// A SELECT without a tree: a run warns, and can tell neither what is new nor where columns come from.
 pub(crate) fn without_tree(model: &Model, why: &str) -> Finding {
     let message = format!("AST serialize failed, so this model cannot be checked: {why}");
     let help = "name the values of a PIVOT: `PIVOT t ON c IN ('a', 'b') USING sum(v)`";
