@@ -105,7 +105,7 @@ struct Backlog {
 impl Backlog {
     fn of(binary: &Path, kind: BackendKind, (events, batch, functions): Load) -> Self {
         let state = StateFixture::new(binary.to_str().unwrap(), kind);
-        let backlog = Self { project: Project::new(), state: state };
+        let backlog = Self { project: Project::new(), state };
         if kind != BackendKind::File {
             for file in ["config/state.sql", ".env"] {
                 let text = std::fs::read_to_string(backlog.state.project.root().join(file)).unwrap();

@@ -13,6 +13,7 @@ mod measure;
 mod no_op;
 mod scale;
 mod state_queue;
+mod validate;
 mod workspace;
 
 use std::path::Path;
@@ -21,7 +22,7 @@ use measure::Figure;
 
 type Measure = fn(&Path) -> Figure;
 
-const FIGURES: [(&str, Measure); 28] = [
+const FIGURES: [(&str, Measure); 29] = [
     ("first run", first_run::figure),
     ("no-op size", no_op::over_table_size),
     ("no-op models", no_op::over_models),
@@ -45,6 +46,7 @@ const FIGURES: [(&str, Measure); 28] = [
     ("drain single", drain::single),
     ("drain growth", drain::growth),
     ("drain memory", drain::memory),
+    ("validate", validate::figure),
     ("ingest bare", ingest::against_bare_loop),
     ("ingest dlt", ingest::against_dlt),
     ("ingest memory", ingest::memory),

@@ -78,6 +78,17 @@ pub(crate) enum Command {
         after_help = check::shipped()
     )]
     Check(CheckArgs),
+    /// Check models and lib files without running anything
+    ///
+    /// Opens no lake and no state, and reaches no network. Without a path, all files of models/ and lib/. Examples:
+    ///   ondatrasql validate
+    ///   ondatrasql validate models/staging lib/crm.star
+    ///   ondatrasql validate --output ndjson
+    #[command(
+        override_usage = "ondatrasql validate [paths...] [--strict] [--output human|json|ndjson]",
+        verbatim_doc_comment
+    )]
+    Validate(ValidateArgs),
     /// Try a run against a copy of the lake (not in this version)
     #[command(override_usage = "ondatrasql sandbox [<model>]")]
     Sandbox(SandboxArgs),
@@ -193,6 +204,27 @@ pub(crate) struct RunArgs {
     /// How long to wait while another run of the project is active, like 30s or 5m
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = crate::duration::parse)]
     pub(crate) state_wait: std::time::Duration,
+}
+
+#[derive(Args)]
+pub(crate) struct ValidateArgs {
+    /// Files and folders of models/ and lib/
+    #[arg(value_name = "PATHS")]
+    pub(crate) paths: Vec<String>,
+    /// Fail on warnings as well (every warning there is now fails anyway)
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// How to print what was found
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) output: ReportFormat,
+}
+
+/// A form of the report of `validate`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    Human,
+    Json,
+    Ndjson,
 }
 
 #[derive(Args)]

@@ -111,6 +111,12 @@ impl EngineError {
         matches!(self, Self::Sql { class, .. } if ["Binder", "Catalog", "Parser", "Syntax"].iter().any(|word| class.starts_with(word)))
     }
 
+    /// Whether a function is missing that comes with an extension which is not loaded.
+    pub fn is_of_extension(&self) -> bool {
+        let Self::Sql { class, message, .. } = self else { return false };
+        class.starts_with("Catalog") && message.contains("it exists in the ")
+    }
+
     /// Byte of the statement at which it failed, where known.
     pub fn offset(&self) -> Option<usize> {
         match self {

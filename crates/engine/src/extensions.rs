@@ -85,6 +85,11 @@ impl ExtensionSearch {
             .collect()
     }
 
+    /// Whether an extension's file is in one of the folders.
+    pub(crate) fn holds(&self, name: &str, pins: &Pins) -> bool {
+        self.candidates(name, pins).iter().any(|path| path.is_file())
+    }
+
     /// Loads `names` into the instance of `connection`, which was opened with unsigned extensions allowed;
     /// afterwards only signed ones are.
     pub fn load(&self, connection: &Connection, names: &[&str], pins: &Pins) -> Result<(), EngineError> {

@@ -12,13 +12,32 @@ pub struct EngineParser<'a>(pub &'a Connection);
 impl EngineParser<'_> {
     /// The tree of one statement that leaves out nothing, as [`EngineParser::statement`] needs it.
     pub fn complete_tree(&self, sql: &str) -> Result<SyntaxTree, TreeError> {
-        let refused = |error: EngineError| TreeError::NotSerializable { message: error.cleaned() };
-        let query = format!("SELECT json_serialize_sql({})::VARCHAR", literal(sql));
-        match self.0.query_value(&query).map_err(refused)? {
-            Value::Text(document) | Value::Json(document) => {
-                SyntaxTree::from_document(&document).map_err(|error| in_bytes(error, sql))
+        let no_tree = || Err(TreeError::NotSerializable { message: "no syntax tree".into() });
+        self.complete_trees(&[sql]).pop().unwrap_or_else(no_tree)
+    }
+
+    /// The complete trees of `statements`, in order, in one request.
+    pub fn complete_trees(&self, statements: &[&str]) -> Vec<Result<SyntaxTree, TreeError>> {
+        self.ask(statements, "")
+    }
+
+    /// The trees of `statements`, written with `options`.
+    fn ask(&self, statements: &[&str], options: &str) -> Vec<Result<SyntaxTree, TreeError>> {
+        if statements.is_empty() {
+            return Vec::new();
+        }
+        let list: Vec<String> = statements.iter().map(|sql| literal(sql)).collect();
+        let sql =
+            format!("SELECT json_serialize_sql(s{options})::VARCHAR FROM (SELECT unnest([{}]) AS s)", list.join(","));
+        match self.0.query(&sql) {
+            Ok(rows) => {
+                rows.into_values().zip(statements).map(|(mut row, sql)| tree(row.swap_remove(0), sql)).collect()
             }
-            _ => Err(TreeError::NotSerializable { message: "no syntax tree".into() }),
+            // One statement that the serializer chokes on must not take the others down with it.
+            Err(error) => match statements {
+                [_] => vec![Err(TreeError::NotSerializable { message: error.cleaned() })],
+                _ => statements.iter().flat_map(|sql| self.ask(&[sql], options)).collect(),
+            },
         }
     }
 
@@ -31,38 +50,21 @@ impl EngineParser<'_> {
 
 impl SqlParser for EngineParser<'_> {
     fn trees(&self, statements: &[&str]) -> Vec<Result<SyntaxTree, TreeError>> {
-        if statements.is_empty() {
-            return Vec::new();
-        }
-        let list: Vec<String> = statements.iter().map(|sql| literal(sql)).collect();
-        let sql = format!(
-            "SELECT json_serialize_sql(s, skip_null := true, skip_empty := true, skip_default := true)::VARCHAR \
-             FROM (SELECT unnest([{}]) AS s)",
-            list.join(",")
-        );
-        match self.0.query(&sql) {
-            Ok(rows) => rows
-                .into_values()
-                .zip(statements)
-                .map(|(mut row, sql)| match row.swap_remove(0) {
-                    Value::Text(document) | Value::Json(document) => {
-                        SyntaxTree::from_document(&document).map_err(|e| in_bytes(e, sql))
-                    }
-                    _ => Err(TreeError::NotSerializable { message: "no syntax tree".into() }),
-                })
-                .collect(),
-            Err(error) => {
-                // One statement that the serializer chokes on must not take the others down with it.
-                if let [_] = statements {
-                    return vec![Err(TreeError::NotSerializable { message: error.cleaned() })];
-                }
-                statements.iter().flat_map(|sql| self.trees(&[sql])).collect()
-            }
-        }
+        self.ask(statements, ", skip_null := true, skip_empty := true, skip_default := true")
     }
 
     fn table_names(&self, statement: &str) -> Option<Vec<String>> {
         self.0.table_names(statement).ok()
+    }
+}
+
+/// The tree in an answer of the engine about `sql`.
+fn tree(answer: Value, sql: &str) -> Result<SyntaxTree, TreeError> {
+    match answer {
+        Value::Text(document) | Value::Json(document) => {
+            SyntaxTree::from_document(&document).map_err(|error| in_bytes(error, sql))
+        }
+        _ => Err(TreeError::NotSerializable { message: "no syntax tree".into() }),
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use starlark_syntax::codemap::Span;
-use types::{Kind, is_identifier};
+use types::{Kind, Rule, is_identifier};
 
 use crate::auth::Auth;
 use crate::fields::{Fields, UnknownKey};
@@ -134,7 +134,7 @@ impl Api {
         let base_url = base_url(&mut fields)?;
         let auth = fields.fields("auth")?.map(|fields| Auth::read(fields, &mut unknown)).transpose()?;
         let max_response_bytes = fields.whole("max_response_bytes", 1..=u64::MAX)?.unwrap_or(RESPONSE_BYTES);
-        let common = Transport::read(&mut fields, &mut unknown)?;
+        let common = Transport::read(&mut fields, Rule::InvalidApiDict, &mut unknown)?;
         let fetch = fields.section("fetch")?.map(|fields| FetchApi::read(fields, &mut unknown)).transpose()?;
         let push = fields.section("push")?.map(|fields| PushApi::read(fields, &mut unknown)).transpose()?;
         fields.note_unknown(&mut unknown);
@@ -156,13 +156,14 @@ impl Api {
 }
 
 impl Transport {
-    fn read(fields: &mut Fields, unknown: &mut Vec<UnknownKey>) -> Result<Self, Problem> {
+    /// `pace` is the rule that a bad `rate_limit` breaks.
+    fn read(fields: &mut Fields, pace: Rule, unknown: &mut Vec<UnknownKey>) -> Result<Self, Problem> {
         Ok(Self {
             headers: headers(fields)?,
             timeout: fields.seconds("timeout", false)?,
             retry: fields.whole("retry", 0..=u32::MAX)?,
             backoff: fields.seconds("backoff", true)?,
-            rate_limit: fields.fields("rate_limit")?.map(|fields| RateLimit::read(fields, unknown)).transpose()?,
+            rate_limit: rate_limit(fields, unknown).map_err(|problem| problem.under(pace))?,
         })
     }
 
@@ -208,7 +209,7 @@ impl FetchApi {
             poll_timeout: fields.duration("poll_timeout")?.unwrap_or(Duration::from_mins(5)),
             poll_backoff: fields.whole("poll_backoff", 1..=u32::MAX)?.unwrap_or(1),
             max_pages: fields.whole("max_pages", 1..=u64::MAX)?.unwrap_or(100_000),
-            transport: Transport::read(&mut fields, unknown)?,
+            transport: Transport::read(&mut fields, Rule::InvalidApiDict, unknown)?,
         };
         fields.note_unknown(unknown);
         Ok(fetch)
@@ -221,24 +222,29 @@ impl PushApi {
         let injected = [&INJECTED[..], &PUSH_INJECTED].concat();
         let batch_mode = fields.choice("batch_mode", &modes)?.map_or(BatchMode::Sync, |(mode, _)| mode);
         if batch_mode != BatchMode::Async {
-            for key in ["poll_interval", "poll_timeout"] {
-                fields.refuse(key, "needs \"batch_mode\": \"async\": only jobs are polled")?;
+            for (key, rule) in [("poll_interval", Rule::PushPollInterval), ("poll_timeout", Rule::PushPollTimeout)] {
+                let refused = fields.refuse(key, "needs \"batch_mode\": \"async\": only jobs are polled");
+                refused.map_err(|problem| problem.under(rule))?;
             }
         }
+        let args = args(&mut fields, &injected)?;
+        let mut duration = |name, rule| fields.duration(name).map_err(|problem| problem.under(rule));
+        let poll_interval = duration("poll_interval", Rule::PushPollInterval)?;
+        let poll_timeout = duration("poll_timeout", Rule::PushPollTimeout)?;
         let push = Self {
             span: fields.span(),
-            args: args(&mut fields, &injected)?,
+            args,
             supported_kinds: kinds(&mut fields)?,
             batch_size: fields.whole("batch_size", 1..=u64::MAX)?.unwrap_or(1),
-            max_concurrent: max_concurrent(&mut fields, batch_mode)?,
+            max_concurrent: max_concurrent(&mut fields, batch_mode).map_err(|problem| problem.under(Rule::PushPace))?,
             batch_mode,
-            poll_interval: fields.duration("poll_interval")?.unwrap_or(Duration::from_secs(30)),
-            poll_timeout: fields.duration("poll_timeout")?.unwrap_or(Duration::from_hours(1)),
+            poll_interval: poll_interval.unwrap_or(Duration::from_secs(30)),
+            poll_timeout: poll_timeout.unwrap_or(Duration::from_hours(1)),
             retry_backoff: fields.seconds("retry_backoff", true)?.unwrap_or(Duration::from_secs(1)),
             max_attempts: fields.whole("max_attempts", 0..=u64::MAX)?.unwrap_or(0),
             is_net: fields.choice("changes", &[("raw", false), ("net", true)])?.is_some_and(|(is_net, _)| is_net),
             idempotency_header: idempotency_header(&mut fields)?,
-            transport: Transport::read(&mut fields, unknown)?,
+            transport: Transport::read(&mut fields, Rule::PushPace, unknown)?,
         };
         fields.note_unknown(unknown);
         Ok(push)
@@ -255,6 +261,10 @@ fn max_concurrent(fields: &mut Fields, mode: BatchMode) -> Result<u64, Problem> 
     let mode = if mode == BatchMode::Atomic { "atomic" } else { "async" };
     let message = format!("must be 1 with \"batch_mode\": \"{mode}\": its batches follow one another");
     Err(fields.problem("max_concurrent", &message, span))
+}
+
+fn rate_limit(fields: &mut Fields, unknown: &mut Vec<UnknownKey>) -> Result<Option<RateLimit>, Problem> {
+    fields.fields("rate_limit")?.map(|fields| RateLimit::read(fields, unknown)).transpose()
 }
 
 fn idempotency_header(fields: &mut Fields) -> Result<Option<String>, Problem> {

@@ -1,12 +1,12 @@
 //! What can be wrong with a lib file, and go wrong in a function.
 
-use types::{Code, Diagnose, Place};
+use types::{Code, Diagnose, Place, Rule};
 
 /// What kind of error it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LibErrorKind {
-    /// The file cannot be used as it is.
-    File,
+    /// The file cannot be used as it is: it breaks this rule.
+    File(Rule),
     /// The function failed: by `fail()`, by a fault of the script or of a builtin.
     Failed,
     /// The function was stopped, because the run was.
@@ -34,15 +34,25 @@ impl LibError {
         Self { kind: LibErrorKind::Stopped, message, help: "run again".into(), place: None }
     }
 
+    /// A file whose text is wrong.
     pub(crate) fn file(message: impl Into<String>, help: impl Into<String>, place: Option<Place>) -> Self {
-        Self { kind: LibErrorKind::File, message: message.into(), help: help.into(), place: place.map(Box::new) }
+        Self::breaking(Rule::InvalidApiDict, message, help, place)
+    }
+
+    pub(crate) fn breaking(
+        rule: Rule,
+        message: impl Into<String>,
+        help: impl Into<String>,
+        place: Option<Place>,
+    ) -> Self {
+        Self { kind: LibErrorKind::File(rule), message: message.into(), help: help.into(), place: place.map(Box::new) }
     }
 }
 
 impl Diagnose for LibError {
     fn code(&self) -> Code {
         match self.kind {
-            LibErrorKind::File => Code::LibFile,
+            LibErrorKind::File(_) => Code::LibFile,
             LibErrorKind::Failed => Code::LibFunction,
             LibErrorKind::Stopped => Code::Interrupted,
         }

@@ -57,7 +57,7 @@ pub use lib_file::{Lib, Remark};
 pub use push_answer::{PollAnswer, PushAnswer, RowStatus, Statuses};
 pub use pushing::PushCall;
 pub use refusal::Refusal;
-pub use registry::{BrokenLib, Registry};
+pub use registry::{BrokenLib, Registry, lib_files};
 pub use running::{Direction, Running, with_lib};
 pub use signature::{ParameterInfo, Signature};
 pub use status_check::UncheckedStatus;

@@ -43,7 +43,7 @@ impl Lib {
 #[derive(Debug, Clone)]
 pub struct Remark {
     /// The rule.
-    pub rule: &'static str,
+    pub rule: types::Rule,
     /// What it says.
     pub message: String,
     /// Where.
@@ -76,7 +76,7 @@ pub(crate) fn stem(path: &Path) -> String {
 
 fn remark(source: &Source, key: &UnknownKey) -> Remark {
     Remark {
-        rule: "blueprint.unknown_key",
+        rule: types::Rule::UnknownKey,
         message: format!("{} is not a known key, the closest one is \"{}\"", key.path, key.closest),
         place: source.place_of(key.span),
     }

@@ -6,6 +6,7 @@ use num_bigint::BigInt;
 use starlark_syntax::codemap::Span;
 use starlark_syntax::lexer::TokenInt;
 use starlark_syntax::syntax::ast::{AstExpr, AstLiteral, Expr};
+use types::Rule;
 
 /// A literal with its place.
 #[derive(Debug, Clone)]
@@ -37,13 +38,19 @@ pub(crate) struct Entry {
 /// What is wrong at which place of the adapted text.
 #[derive(Debug, Clone)]
 pub(crate) struct Problem {
+    pub rule: Rule,
     pub message: String,
     pub span: Span,
 }
 
 impl Problem {
     pub(crate) fn new(message: impl Into<String>, span: Span) -> Self {
-        Self { message: message.into(), span }
+        Self { rule: Rule::InvalidApiDict, message: message.into(), span }
+    }
+
+    /// The same as a breach of another rule.
+    pub(crate) fn under(self, rule: Rule) -> Self {
+        Self { rule, ..self }
     }
 }
 

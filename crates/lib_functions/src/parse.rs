@@ -132,6 +132,6 @@ impl Source {
     /// The error for something that is wrong in the syntax tree.
     pub(crate) fn error(&self, problem: &Problem) -> LibError {
         let message = format!("{}: {}", self.path.display(), problem.message);
-        LibError::file(message, HELP, Some(self.place_of(problem.span)))
+        LibError::breaking(problem.rule, message, HELP, Some(self.place_of(problem.span)))
     }
 }

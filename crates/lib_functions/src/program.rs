@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use starlark::syntax::AstModule;
 use starlark_syntax::codemap::Spanned;
 use starlark_syntax::syntax::ast::{AstString, Load};
-use types::Place;
+use types::{Place, Rule};
 
 use crate::LibError;
 use crate::bounds::rewrite;
@@ -152,8 +152,15 @@ fn loaded_path(text: &str) -> Result<PathBuf, String> {
 /// Reads a file that must lie in the project, links followed.
 fn read_source(root: &Path, path: &Path, loaded_at: Option<&Place>) -> Result<Source, LibError> {
     let name = path.display();
-    let failed = |message: String, help: &str| LibError::file(message, help, loaded_at.cloned());
-    let unreadable = |error: io::Error| failed(format!("{name}: {error}"), "check the path, and who may read the file");
+    // A `load` of what cannot be read is wrong itself.
+    let rule = if loaded_at.is_some() { Rule::InvalidApiDict } else { Rule::UnreadableLib };
+    let failed = |message: String, help: &str| LibError::breaking(rule, message, help, loaded_at.cloned());
+    let unreadable = |error: io::Error| {
+        let is_dangling = loaded_at.is_none() && error.kind() == io::ErrorKind::NotFound;
+        let rule = if is_dangling { Rule::WalkSkipped } else { rule };
+        let help = "check the path, and who may read the file";
+        LibError::breaking(rule, format!("{name}: {error}"), help, loaded_at.cloned())
+    };
     let found = canonical_in(root, path).map_err(unreadable)?.ok_or_else(|| {
         let help = "lib files and what they load must lie in the project, links followed";
         failed(format!("{name} lies outside project directory (path traversal)"), help)

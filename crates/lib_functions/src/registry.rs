@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use types::is_identifier;
+use types::{Rule, is_identifier};
 
 use crate::LibError;
 use crate::lib_file::{Lib, read_lib, stem};
@@ -46,7 +46,7 @@ impl Registry {
     pub fn read(root: &Path, is_builtin: impl Fn(&str) -> bool) -> Result<Self, LibError> {
         let mut registry = Self::default();
         let mut stems: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
-        for path in files(root)? {
+        for path in lib_files(root)? {
             let name = stem(&path);
             let key = name.to_lowercase();
             match read_lib(root, &path).and_then(|lib| lib.map(|lib| check_name(lib, &is_builtin)).transpose()) {
@@ -99,17 +99,22 @@ impl Registry {
     }
 }
 
-/// The files directly inside of `lib/`, by name.
-fn files(root: &Path) -> Result<Vec<PathBuf>, LibError> {
+/// The files directly inside of `lib/`, by name, relative to the project; those that only others load are among them.
+///
+/// # Errors
+/// The folder cannot be read, or lies outside of the project.
+pub fn lib_files(root: &Path) -> Result<Vec<PathBuf>, LibError> {
     let failed = |error: io::Error| {
-        LibError::file(format!("read {FOLDER}/: {error}"), "check what it is, and who may read it", None)
+        let help = "check what it is, and who may read it";
+        LibError::breaking(Rule::WalkSkipped, format!("read {FOLDER}/: {error}"), help, None)
     };
     let folder = Path::new(FOLDER);
     let entries = match canonical_in(root, folder) {
         Ok(Some(found)) => fs::read_dir(found).map_err(failed)?,
         Ok(None) => {
             let help = "put the folder itself into the project, not a link to another";
-            return Err(LibError::file(format!("{FOLDER}/ lies outside project directory"), help, None));
+            let message = format!("{FOLDER}/ lies outside project directory");
+            return Err(LibError::breaking(Rule::UnreadableLib, message, help, None));
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound && !root.join(folder).is_symlink() => {
             return Ok(Vec::new());

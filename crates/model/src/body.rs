@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use crate::finding::Rule;
+use types::Rule;
+
 use crate::lexer::{split_statements, unclosed};
 
 /// The bytes of the statement within `source`, which begins at `body_start`; final semicolons and the

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use types::Kind;
+use types::{Kind, Rule};
 
-use crate::finding::{Finding, Rule};
+use crate::finding::Finding;
 use crate::parse::{Model, Spans};
 
 pub(crate) fn check_compatibility(model: &Model, spans: &Spans) -> Vec<Finding> {
@@ -26,7 +26,7 @@ pub(crate) fn check_compatibility(model: &Model, spans: &Spans) -> Vec<Finding> 
             if spans.group_key.is_none() {
                 find(
                     Rule::Incompatible,
-                    &None,
+                    &spans.kind,
                     "`@group_key` is required for kind tracked".into(),
                     "add `-- @group_key: column`",
                 );
@@ -43,7 +43,7 @@ pub(crate) fn check_compatibility(model: &Model, spans: &Spans) -> Vec<Finding> 
         Kind::Merge | Kind::Scd2 if spans.unique_key.is_none() => {
             find(
                 Rule::MisusedUniqueKey,
-                &None,
+                &spans.kind,
                 format!("`@unique_key` is required for kind {kind}"),
                 "add `-- @unique_key: column`",
             );

@@ -6,6 +6,7 @@
 mod body;
 mod column_tags;
 mod compatibility;
+mod config_names;
 mod definition;
 mod directive_place;
 mod directive_values;
@@ -18,9 +19,10 @@ mod references;
 mod tree;
 
 pub use column_tags::{ColumnDoc, is_masking_tag};
+pub use config_names::{WrittenMacro, attached_names, written_macros};
 pub use definition::{ConfigDefinitions, definition_hash, normalize, schema_hash};
 pub use directive_values::{Extension, PartitionTerm, PushCall, Repository};
-pub use finding::{Finding, Rule};
+pub use finding::Finding;
 pub use lexer::{Code, TokenKind, code_words, reachable_words, split_statements, tokens, unclosed};
 pub use limits::{LimitWord, find_limit, find_limit_word};
 pub use parse::{Incremental, Model, Written, parse_model};

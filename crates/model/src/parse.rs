@@ -4,13 +4,13 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use types::{Kind, Place, Target};
+use types::{Kind, Place, Rule, Target};
 
 use crate::body::find_statement;
 use crate::column_tags::{ColumnDoc, parse_column};
 use crate::compatibility::check_compatibility;
 use crate::directive_values::{PartitionTerm, PushCall, check_column, column_list, partition_terms, push_call};
-use crate::finding::{Finding, Rule};
+use crate::finding::Finding;
 use crate::header::{Directive, Header, HeaderProblem, read_header};
 
 /// A value with its place in the file.
@@ -112,6 +112,7 @@ struct Reader {
 /// Where the directives that compatibility looks at were written.
 #[derive(Default)]
 pub(crate) struct Spans {
+    pub kind: Option<Range<usize>>,
     pub unique_key: Option<Range<usize>>,
     pub group_key: Option<Range<usize>>,
     pub push: Option<Range<usize>>,
@@ -232,6 +233,7 @@ impl Reader {
         };
         if let Some(kind) = Kind::parse(&directive.value) {
             self.model.kind = kind;
+            self.spans.kind = Some(directive.value_span.clone());
         } else if let Some(replacement) = replacement {
             let message = format!("kind `{}` was removed: {replacement}", directive.value);
             self.find(Rule::RemovedKind, directive.value_span.clone(), message, replacement);
@@ -336,8 +338,11 @@ impl Reader {
         if let Some(incremental) = &mut self.model.incremental {
             incremental.initial = self.initial.take().unwrap_or_else(|| "1970-01-01T00:00:00Z".into());
         }
+        // An open comment has swallowed the SQL: that it is not there is no second mistake.
+        let is_open = header.problems.iter().any(|problem| matches!(problem, HeaderProblem::Unterminated { .. }));
         match find_statement(&self.model.source, header.body_start) {
             Ok(body) => self.model.body = body,
+            Err(_) if is_open => {}
             Err((rule, message, span)) => {
                 let help = if rule == Rule::Syntax { "close it" } else { "keep exactly one SELECT in the file" };
                 self.find(rule, span, message, help);
@@ -432,6 +437,7 @@ mod tests {
             ("-- @script: x\nSELECT 1", "@script was removed"),
             ("-- @sink_detect_deletes: x\nSELECT 1", "was removed"),
             ("-- only a comment", "no SQL body"),
+            ("-- @kind: append\n/* open\nSELECT 1", "parser.unterminated_block_comment"),
             ("SELECT 1; SELECT 2", "parser.multi_statement parse models/a/b.sql: 2 SQL statements"),
         ] {
             let error = only_error(source);

@@ -1,6 +1,7 @@
 //! The order in which models run (chapter 02 §1.2).
 
-use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, VecDeque};
 
 use types::{Code, Diagnose, Target};
 
@@ -33,6 +34,65 @@ pub fn order(targets: &[Target], depends: &BTreeMap<String, Vec<String>>) -> Res
         walk.visit(key)?;
     }
     Ok(walk.done)
+}
+
+/// Every target that depends on itself, with the shortest circle through it, written from its first name: a project
+/// is told of all of them. By name; the arguments are those of [`order`].
+pub fn cycles(targets: &[Target], depends: &BTreeMap<String, Vec<String>>) -> Vec<(Target, Cycle)> {
+    let by_key: BTreeMap<String, &Target> = targets.iter().map(|target| (target.key(), target)).collect();
+    let places: BTreeMap<&str, usize> = by_key.keys().enumerate().map(|(at, key)| (key.as_str(), at)).collect();
+    let targets: Vec<&Target> = by_key.values().copied().collect();
+    let edges_of = |key: &String| {
+        let on = depends.get(key).into_iter().flatten();
+        on.filter_map(|name| places.get(name.as_str()).copied()).collect()
+    };
+    let edges: Vec<Vec<usize>> = by_key.keys().map(edges_of).collect();
+    let edges = without_ends(edges);
+    let of = |start: usize| {
+        let mut circle = circle(start, &edges)?;
+        let first = (0..circle.len()).min_by_key(|&at| circle[at]).unwrap_or(0);
+        circle.rotate_left(first);
+        Some((targets[start].clone(), Cycle(circle.into_iter().map(|at| targets[at].clone()).collect())))
+    };
+    (0..targets.len()).filter_map(of).collect()
+}
+
+/// The edges without those of what leads into no circle; of a project without one, nothing is left.
+fn without_ends(mut edges: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
+    let mut needed_by = vec![Vec::new(); edges.len()];
+    edges.iter().enumerate().for_each(|(at, on)| on.iter().for_each(|&other| needed_by[other].push(at)));
+    let mut open: Vec<usize> = edges.iter().map(Vec::len).collect();
+    let mut ends: Vec<usize> = (0..edges.len()).filter(|&at| open[at] == 0).collect();
+    while let Some(end) = ends.pop() {
+        edges[end].clear();
+        for &at in &needed_by[end] {
+            open[at] -= 1;
+            if open[at] == 0 {
+                ends.push(at);
+            }
+        }
+    }
+    edges
+}
+
+/// The shortest way from a place back to itself.
+fn circle(start: usize, edges: &[Vec<usize>]) -> Option<Vec<usize>> {
+    let mut came_from: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut pending = VecDeque::from([start]);
+    while let Some(at) = pending.pop_front() {
+        for &next in &edges[at] {
+            if next == start {
+                let mut back: Vec<usize> = std::iter::successors(Some(at), |at| came_from.get(at).copied()).collect();
+                back.reverse();
+                return Some(back);
+            }
+            if let Entry::Vacant(entry) = came_from.entry(next) {
+                entry.insert(at);
+                pending.push_back(next);
+            }
+        }
+    }
+    None
 }
 
 struct Walk<'a> {
@@ -73,18 +133,22 @@ mod tests {
 
     use types::Target;
 
-    use super::order;
+    use super::{cycles, order};
 
-    fn run(edges: &[(&str, &[&str])]) -> Result<Vec<String>, String> {
+    type Edges<'a> = &'a [(&'a str, &'a [&'a str])];
+
+    fn graph(edges: Edges<'_>) -> (Vec<Target>, BTreeMap<String, Vec<String>>) {
         let target = |name: &str| {
             let (schema, table) = name.split_once('.').unwrap();
             Target::new(schema, table)
         };
-        let targets: Vec<Target> = edges.iter().map(|(name, _)| target(name)).collect();
-        let depends: BTreeMap<String, Vec<String>> = edges
-            .iter()
-            .map(|(name, on)| (name.to_lowercase(), on.iter().map(|on| on.to_lowercase()).collect()))
-            .collect();
+        let on = |on: &[&str]| on.iter().map(|on| on.to_lowercase()).collect();
+        let depends = edges.iter().map(|(name, names)| (name.to_lowercase(), on(names)));
+        (edges.iter().map(|(name, _)| target(name)).collect(), depends.collect())
+    }
+
+    fn run(edges: Edges<'_>) -> Result<Vec<String>, String> {
+        let (targets, depends) = graph(edges);
         order(&targets, &depends)
             .map(|targets| targets.iter().map(ToString::to_string).collect())
             .map_err(|cycle| cycle.to_string())
@@ -92,7 +156,7 @@ mod tests {
 
     #[test]
     fn dependencies_come_first_then_names() {
-        let edges: &[(&str, &[&str])] =
+        let edges: Edges<'_> =
             &[("mart.a", &["staging.z", "other.x"]), ("staging.Z", &["raw.b"]), ("raw.b", &[]), ("raw.a", &[])];
         assert_eq!(run(edges).unwrap(), ["raw.b", "staging.Z", "mart.a", "raw.a"]);
     }
@@ -104,5 +168,32 @@ mod tests {
             run(&[("a.a", &["a.x"]), ("a.x", &["a.y"]), ("a.y", &["a.x"])]).unwrap_err(),
             "circular dependency detected: a.x -> a.y -> a.x"
         );
+    }
+
+    #[test]
+    fn every_member_of_every_circle_is_told_and_nobody_else() {
+        let edges: Edges<'_> = &[
+            ("a.a", &["a.z"]),
+            ("a.z", &["a.X", "ext.t"]),
+            ("a.X", &["a.y", "a.z"]),
+            ("a.y", &["a.z", "a.end"]),
+            ("a.end", &[]),
+            ("b.own", &["b.own", "a.x"]),
+        ];
+        let (targets, depends) = graph(edges);
+        let found: Vec<String> =
+            cycles(&targets, &depends).iter().map(|(target, cycle)| format!("{target}: {cycle}")).collect();
+        let short = "circular dependency detected: a.X -> a.z -> a.X";
+        assert_eq!(
+            found,
+            [
+                format!("a.X: {short}"),
+                "a.y: circular dependency detected: a.X -> a.y -> a.z -> a.X".into(),
+                format!("a.z: {short}"),
+                "b.own: circular dependency detected: b.own -> b.own".into(),
+            ]
+        );
+        let (targets, depends) = graph(&edges[..1]);
+        assert!(cycles(&targets, &depends).is_empty());
     }
 }

@@ -30,9 +30,12 @@ impl Names {
         self.is_known(&dotted(schema, name).to_lowercase())
     }
 
+    /// Keys of one schema stand side by side, so none of the others is looked at.
     fn has_schema(&self, schema: &str) -> bool {
         let prefix = dotted(schema, "").to_lowercase();
-        self.tables.keys().chain(self.views.keys()).any(|key| key.starts_with(&prefix))
+        let is_first = |key: Option<&String>| key.is_some_and(|key| key.starts_with(&prefix));
+        is_first(self.tables.range(prefix.clone()..).next().map(|(key, _)| key))
+            || is_first(self.views.range(prefix.clone()..).next().map(|(key, _)| key))
     }
 
     /// Where a reference leads that names no CTE; `None` for the engine's own catalogs.

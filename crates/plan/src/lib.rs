@@ -7,6 +7,6 @@ mod dag;
 mod decision;
 mod dependencies;
 
-pub use dag::{Cycle, order};
+pub use dag::{Cycle, cycles, order};
 pub use decision::{DecisionError, DependencyState, LastCommit, ModelFacts, decide};
 pub use dependencies::{Names, Resolved, depends_on, read_by_macros};

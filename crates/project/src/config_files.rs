@@ -173,6 +173,11 @@ pub fn read_config(root: &Path, environment: &Environment) -> Result<ConfigFiles
     })
 }
 
+/// Reads and expands `extensions.sql` alone; `None` if it is not there.
+pub fn read_extensions(root: &Path, environment: &Environment) -> Result<Option<ConfigFile>, ProjectError> {
+    read(root, "extensions.sql", "extensions.sql", environment)
+}
+
 /// Reads and expands one file below `config/`; `None` if it is not there.
 pub(crate) fn read(
     root: &Path,

@@ -4,6 +4,7 @@
 //! process environment (variables are handed in).
 
 mod config_files;
+mod config_texts;
 mod dotenv;
 mod error;
 mod expansion;
@@ -16,12 +17,15 @@ mod secret_places;
 mod state_key;
 mod target_path;
 
-pub use config_files::{ConfigFailure, ConfigFile, ConfigFiles, read_config};
+pub use config_files::{ConfigFailure, ConfigFile, ConfigFiles, read_config, read_extensions};
+pub use config_texts::ConfigTexts;
 pub use dotenv::{DotEnv, Environment};
 pub use error::ProjectError;
 pub use expansion::Expanded;
 pub use init::{CatalogKind, init};
-pub use model_files::{Duplicate, ModelSource, Models, duplicates, find_model_files, read_model_file};
+pub use model_files::{
+    Duplicate, ModelSource, ModelTree, Models, Skipped, duplicates, find_model_files, read_model_file,
+};
 pub use redaction::{REDACTED, Redactor};
 pub use root::find_root;
 pub use script::{Script, script_names};

@@ -1,12 +1,13 @@
 //! Finds and reads the model files of a project.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use model::{Finding, Model, Rule, parse_model};
-use types::{Place, Target};
+use model::{Finding, Model, parse_model};
+use types::{Place, Rule, Target};
 
 use crate::{ProjectError, target_of};
 
@@ -49,49 +50,111 @@ impl Models {
 
 /// All `.sql` files below `models/`, in path order. Dot-files and other endings are ignored.
 pub fn find_model_files(root: &Path) -> Result<Vec<ModelSource>, ProjectError> {
-    let mut paths = Vec::new();
-    let models = root.join("models");
-    if models.is_dir() {
-        walk(root, &models, &mut BTreeSet::new(), &mut paths)?;
+    let tree = ModelTree::walk(root);
+    match tree.skipped.into_iter().next() {
+        Some(skipped) => Err(skipped.error),
+        None => Ok(tree.sources),
     }
-    paths.sort();
-    let source = |path: PathBuf| {
-        let target = target_of(path.strip_prefix("models").unwrap_or(&path)).map_err(|message| {
-            let help = "rename the folder or file: letters, digits and single underscores, no digit first, no name of the engine's or the runtime's own";
-            Finding::new(Rule::BadPath, Place::new(path.clone(), "".into(), 0..0), message, help)
-        });
-        ModelSource { path, target }
-    };
-    Ok(paths.into_iter().map(source).collect())
 }
 
-fn walk(root: &Path, dir: &Path, seen: &mut BTreeSet<PathBuf>, paths: &mut Vec<PathBuf>) -> Result<(), ProjectError> {
-    let relative = |path: &Path| path.strip_prefix(root).unwrap_or(path).to_owned();
-    let failed = |error: &std::io::Error| ProjectError::file("load models: read", &relative(dir), error);
-    // Links to folders are followed, each real folder once, so that a circle of links ends.
-    if !seen.insert(dir.canonicalize().map_err(|error| failed(&error))?) {
-        return Ok(());
-    }
-    let entries = fs::read_dir(dir).map_err(|error| failed(&error))?;
-    let paths_here = entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<BTreeSet<_>, _>>();
-    for path in paths_here.map_err(|error| failed(&error))? {
-        if path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b".")) {
-            continue;
+/// What is below `models/`.
+#[derive(Debug, Default)]
+pub struct ModelTree {
+    /// The model files, in path order.
+    pub sources: Vec<ModelSource>,
+    /// What could not be looked into.
+    pub skipped: Vec<Skipped>,
+}
+
+/// A folder that cannot be read, or what is named like a model and is no file.
+#[derive(Debug)]
+pub struct Skipped {
+    /// Path relative to the project.
+    pub path: PathBuf,
+    /// The rule that it breaks.
+    pub rule: Rule,
+    /// Why.
+    pub error: ProjectError,
+}
+
+impl ModelTree {
+    /// Looks through `models/`; what is in the way of one file is not in that of others.
+    pub fn walk(root: &Path) -> Self {
+        let mut walk = Walk { root, seen: BTreeSet::new(), paths: Vec::new(), skipped: Vec::new() };
+        let models = root.join("models");
+        if models.is_dir() {
+            walk.folder(&models);
+        } else if models.is_symlink() {
+            walk.skip(&models, Rule::WalkSkipped, &"it is a link to no folder");
         }
-        if path.is_dir() {
-            walk(root, &path, seen, paths)?;
-        } else if path.extension().is_some_and(|ending| ending == "sql") {
-            // A pipe would be waited for without end, a link to nowhere is a mistake to be told.
-            let kind = fs::metadata(&path)
-                .map_err(|error| ProjectError::file("load models: read", &relative(&path), &error))?;
-            if !kind.is_file() {
-                let cause = "it is not a regular file".to_owned();
-                return Err(ProjectError::File { action: "load models: read", path: relative(&path), cause });
+        walk.paths.sort();
+        Self { sources: walk.paths.into_iter().map(source).collect(), skipped: walk.skipped }
+    }
+}
+
+fn source(path: PathBuf) -> ModelSource {
+    let target = target_of(path.strip_prefix("models").unwrap_or(&path)).map_err(|message| {
+        let help = "rename the folder or file: letters, digits and single underscores, no digit first, no name of the engine's or the runtime's own";
+        Finding::new(Rule::BadPath, Place::new(path.clone(), "".into(), 0..0), message, help)
+    });
+    ModelSource { path, target }
+}
+
+struct Walk<'a> {
+    root: &'a Path,
+    /// Links to folders are followed, each real folder once, so that a circle of links ends.
+    seen: BTreeSet<PathBuf>,
+    paths: Vec<PathBuf>,
+    skipped: Vec<Skipped>,
+}
+
+impl Walk<'_> {
+    fn folder(&mut self, dir: &Path) {
+        let entries = match dir.canonicalize().and_then(|real| Ok((real, sorted_entries(dir)?))) {
+            Ok((real, entries)) => {
+                if self.seen.insert(real) {
+                    entries
+                } else {
+                    return;
+                }
             }
-            paths.push(relative(&path));
+            Err(error) => return self.skip(dir, Rule::WalkSkipped, &error),
+        };
+        for path in entries {
+            if path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b".")) {
+                continue;
+            }
+            if path.is_dir() {
+                self.folder(&path);
+            } else if path.extension().is_some_and(|ending| ending == "sql") {
+                self.file(&path);
+            }
         }
     }
-    Ok(())
+
+    fn file(&mut self, path: &Path) {
+        match fs::metadata(path) {
+            Ok(kind) if kind.is_file() => self.paths.push(self.relative(path)),
+            // A pipe would be waited for without end.
+            Ok(_) => self.skip(path, Rule::UnreadableModel, &"it is not a regular file"),
+            // A link to nowhere is a mistake to be told.
+            Err(error) => self.skip(path, Rule::WalkSkipped, &error),
+        }
+    }
+
+    fn skip(&mut self, path: &Path, rule: Rule, cause: &dyn Display) {
+        let path = self.relative(path);
+        let error = ProjectError::File { action: "load models: read", path: path.clone(), cause: cause.to_string() };
+        self.skipped.push(Skipped { path, rule, error });
+    }
+
+    fn relative(&self, path: &Path) -> PathBuf {
+        path.strip_prefix(self.root).unwrap_or(path).to_owned()
+    }
+}
+
+fn sorted_entries(dir: &Path) -> std::io::Result<BTreeSet<PathBuf>> {
+    fs::read_dir(dir)?.map(|entry| entry.map(|entry| entry.path())).collect()
 }
 
 /// Reads and parses one model file; `path` is relative to the project.

@@ -5,6 +5,7 @@
 
 mod feeds;
 mod fetch;
+mod finding;
 mod functions;
 mod index;
 mod lateral;
@@ -21,9 +22,10 @@ mod terms;
 mod views;
 
 pub use fetch::{
-    DeclaredType, FetchArgument, FetchColumn, FetchFinding, FetchQuery, LibCall, LibFacts, lib_calls, read_fetch_query,
-    unreadable,
+    DeclaredType, FetchArgument, FetchColumn, FetchQuery, LibCall, LibFacts, check_lib_calls, lib_calls,
+    read_fetch_query, unreadable,
 };
+pub use finding::SqlFinding;
 pub use functions::Functions;
 pub use lineage::{Catalog, Relation, column_lineage};
 pub use names::{LakeTable, Named, Names};

@@ -1,32 +1,31 @@
 //! The SQL of a model that pushes: each column is cast and named, so that what the sink gets has types and names that
 //! somebody chose (chapter 05, `strict_push`).
 
+use std::collections::HashSet;
+
 use model::SyntaxTree;
 use serde_json::Value;
+use types::Rule;
 
-use crate::fetch::{FetchFinding, lib_calls};
+use crate::SqlFinding;
+use crate::fetch::lib_calls;
 use crate::nodes::{child, class, kind, list, query, text};
-
-const CAST_REQUIRED: &str = "strict_push.cast_required";
-const ALIAS_REQUIRED: &str = "strict_push.alias_required";
-const STAR: &str = "strict_push.select_star_disallowed";
-const LIB_CALL: &str = "strict_push.lib_call_disallowed";
 
 const FORM: &str = "write `<expression>::TYPE AS alias`: the sink gets it under this name";
 
 /// What is wrong with the outermost SELECT list, and with what it reads.
-pub fn check_push_query(tree: &SyntaxTree, is_lib: impl Fn(&str) -> bool) -> Vec<FetchFinding> {
+pub fn check_push_query(tree: &SyntaxTree, is_lib: impl Fn(&str) -> bool) -> Vec<SqlFinding> {
     let mut findings = Vec::new();
     if let Some(statement) = list(&tree.0, "statements").first()
         && let Some(node) = query(statement, "node").or_else(|| child(statement, "node"))
     {
-        for (at, column) in list(outermost(node), "select_list").iter().enumerate() {
-            findings.extend(check_column(column, at + 1));
-        }
+        let columns = list(outermost(node), "select_list");
+        findings.extend(columns.iter().enumerate().filter_map(|(at, column)| check_column(column, at + 1)));
+        findings.extend(repeated(columns));
     }
     findings.extend(lib_calls(tree, is_lib).into_iter().map(|call| {
         let message = format!("the model calls the lib function \"{}\", which a @push model cannot", call.name);
-        FetchFinding::new(LIB_CALL, call.offset, message, "fetch in a model of its own, and read that one here")
+        SqlFinding::new(Rule::PushLibCall, call.offset, message, "fetch in a model of its own, and read that one here")
     }));
     findings
 }
@@ -43,14 +42,27 @@ fn outermost(node: &Value) -> &Value {
     }
 }
 
-fn check_column(column: &Value, position: usize) -> Option<FetchFinding> {
-    let finding = |rule, message: String| FetchFinding::new(rule, model::location(column), message, FORM);
+/// Names that stand twice: the engine would give the second a name of its own.
+fn repeated(columns: &[Value]) -> Vec<SqlFinding> {
+    let mut names = HashSet::new();
+    let alias = |column| text(column, "alias").map(|alias| (column, alias));
+    let again = columns.iter().filter_map(alias).filter(|(_, alias)| !names.insert(alias.to_lowercase()));
+    let finding = |(column, alias)| {
+        let message = format!("duplicate output column name \"{alias}\"");
+        let help = "names are equal in any case: choose another";
+        SqlFinding::new(Rule::PushSqlOther, model::location(column), message, help)
+    };
+    again.map(finding).collect()
+}
+
+fn check_column(column: &Value, position: usize) -> Option<SqlFinding> {
+    let finding = |rule, message: String| SqlFinding::new(rule, model::location(column), message, FORM);
     match class(column) {
-        "STAR" => Some(finding(STAR, "SELECT * is not allowed in @push models".into())),
+        "STAR" => Some(finding(Rule::PushStar, "SELECT * is not allowed in @push models".into())),
         "CAST" if text(column, "alias").is_some() => None,
-        "CAST" => Some(finding(ALIAS_REQUIRED, format!("column {position} has no explicit alias"))),
+        "CAST" => Some(finding(Rule::PushAlias, format!("column {position} has no explicit alias"))),
         _ => Some(finding(
-            CAST_REQUIRED,
+            Rule::PushCast,
             format!("column {position} is not cast: it must be <expression>::TYPE AS alias"),
         )),
     }

@@ -4,7 +4,7 @@
 mod world;
 
 use model::SyntaxTree;
-use query::{FetchFinding, FetchQuery, LibFacts, lib_calls, read_fetch_query};
+use query::{FetchQuery, LibFacts, SqlFinding, lib_calls, read_fetch_query};
 use serde_json::json;
 use types::Kind;
 use world::{ODD, World, damaged};
@@ -35,7 +35,7 @@ fn libs() -> Vec<LibFacts> {
 }
 
 /// The result, which must not depend on what a tree leaves out.
-fn read(world: &World, sql: &str, kind: Kind) -> Result<FetchQuery, Vec<FetchFinding>> {
+fn read(world: &World, sql: &str, kind: Kind) -> Result<FetchQuery, Vec<SqlFinding>> {
     let full = world.full_tree(sql).unwrap_or_else(|| panic!("{sql}"));
     let result = read_fetch_query(&full, sql, kind, &libs());
     let lean = read_fetch_query(&world.tree(sql), sql, kind, &libs());
@@ -43,7 +43,7 @@ fn read(world: &World, sql: &str, kind: Kind) -> Result<FetchQuery, Vec<FetchFin
     result
 }
 
-fn refused(world: &World, sql: &str) -> Vec<FetchFinding> {
+fn refused(world: &World, sql: &str) -> Vec<SqlFinding> {
     read(world, sql, Kind::Table).err().unwrap_or_default()
 }
 
@@ -53,7 +53,7 @@ fn check(cases: &[(&str, &str, &str)]) {
     for (marked, rule, message) in cases {
         let (sql, offset) = (marked.replace('^', ""), marked.find('^'));
         let found = refused(&world, &sql);
-        let rules: Vec<&str> = found.iter().map(|finding| finding.rule).collect();
+        let rules: Vec<&str> = found.iter().map(|finding| finding.rule.id()).collect();
         assert_eq!(rules, [*rule], "{sql}\n{found:#?}");
         assert!(found[0].message.contains(message), "{sql}\n{}", found[0].message);
         assert_eq!(found[0].offset, offset, "{sql}\n{}", found[0].message);
@@ -66,7 +66,7 @@ fn check_all(cases: &[(&str, &[&str])]) {
     let world = World::new();
     for (sql, rules) in cases {
         let found = refused(&world, sql);
-        assert_eq!(found.iter().map(|finding| finding.rule).collect::<Vec<_>>(), *rules, "{sql}\n{found:#?}");
+        assert_eq!(found.iter().map(|finding| finding.rule.id()).collect::<Vec<_>>(), *rules, "{sql}\n{found:#?}");
     }
 }
 
@@ -267,7 +267,7 @@ fn grouping_by_nothing_is_grouping() {
     let sql = "SELECT id::INT AS id FROM api('x') GROUP BY ()";
     // Only a complete tree tells.
     let found = read_fetch_query(&world.full_tree(sql).unwrap(), sql, Kind::Table, &libs()).unwrap_err();
-    assert_eq!((found.len(), found[0].rule), (1, "strict_fetch.group_by_disallowed"));
+    assert_eq!((found.len(), found[0].rule.id()), (1, "strict_fetch.group_by_disallowed"));
 }
 
 #[test]
@@ -327,11 +327,11 @@ fn kinds_and_columns_are_those_that_the_lib_supports() {
     let sql = "SELECT ID::INT AS a, narrow.\"full name\"::VARCHAR AS b FROM narrow()";
     assert!(read(&world, sql, Kind::Append).is_ok());
     let found = read(&world, sql, Kind::Scd2).unwrap_err();
-    assert_eq!((found.len(), found[0].rule, found[0].offset), (1, "strict_fetch.other", sql.find("narrow()")));
+    assert_eq!((found.len(), found[0].rule.id(), found[0].offset), (1, "strict_fetch.other", sql.find("narrow()")));
     assert!(found[0].message.contains("does not support @kind: scd2"), "{}", found[0].message);
     assert_eq!(found[0].help, "it supports: append, merge");
     let found = read(&world, "SELECT x::INT AS id FROM narrow()", Kind::Append).unwrap_err();
-    assert_eq!((found.len(), found[0].rule, found[0].offset), (1, "strict_fetch.other", Some(7)));
+    assert_eq!((found.len(), found[0].rule.id(), found[0].offset), (1, "strict_fetch.other", Some(7)));
     assert!(found[0].message.contains("\"x\" is not in supported_columns"), "{}", found[0].message);
     assert_eq!(found[0].help, "it has: id, Full Name");
 }
@@ -372,7 +372,7 @@ fn calls_of_lib_functions_are_found_anywhere_in_from() {
     }
     let call = lib_calls(&world.tree("SELECT * FROM crm('x')"), |_| true).remove(0);
     let finding = call.missing_directive();
-    assert_eq!((finding.rule, finding.offset), ("parser.missing_directive", Some(14)));
+    assert_eq!((finding.rule.id(), finding.offset), ("parser.missing_directive", Some(14)));
     assert!(finding.message.contains("lacks @fetch"));
 }
 
@@ -402,6 +402,6 @@ fn nothing_fails_over_odd_queries() {
         [json!(null), json!({}), json!([1]), json!({ "statements": [] }), json!({ "statements": [{ "node": 1 }] })]
     {
         let found = read_fetch_query(&SyntaxTree(tree), "", Kind::Table, &libs()).unwrap_err();
-        assert_eq!(found[0].rule, "strict_fetch.no_lib_call");
+        assert_eq!(found[0].rule.id(), "strict_fetch.no_lib_call");
     }
 }

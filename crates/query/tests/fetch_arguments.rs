@@ -3,7 +3,7 @@
 
 mod world;
 
-use query::{DeclaredType, FetchFinding, FetchQuery, LibFacts, read_fetch_query};
+use query::{DeclaredType, FetchQuery, LibFacts, SqlFinding, read_fetch_query};
 use types::Kind;
 use world::World;
 
@@ -24,7 +24,7 @@ fn libs() -> Vec<LibFacts> {
     ]
 }
 
-fn read(world: &World, from: &str) -> Result<FetchQuery, Vec<FetchFinding>> {
+fn read(world: &World, from: &str) -> Result<FetchQuery, Vec<SqlFinding>> {
     let sql = format!("SELECT a::INT AS a FROM {from}");
     read_fetch_query(&world.full_tree(&sql).unwrap_or_else(|| panic!("{sql}")), &sql, Kind::Table, &libs())
 }
@@ -44,7 +44,7 @@ fn check_refused(cases: &[(&str, &str, &str)]) {
     let world = World::new();
     for (marked, rule, message) in cases {
         let found = read(&world, &marked.replace('^', "")).expect_err(marked);
-        assert_eq!(found.iter().map(|finding| finding.rule).collect::<Vec<_>>(), [*rule], "{marked}\n{found:#?}");
+        assert_eq!(found.iter().map(|finding| finding.rule.id()).collect::<Vec<_>>(), [*rule], "{marked}\n{found:#?}");
         assert!(found[0].message.contains(message), "{marked}\n{}", found[0].message);
         let offset = marked.find('^').map(|at| "SELECT a::INT AS a FROM ".len() + at);
         assert_eq!(found[0].offset, offset, "{marked}\n{}", found[0].message);
@@ -83,7 +83,7 @@ fn arguments_fit_the_declaration() {
     ]);
     let world = World::new();
     let found = read(&world, "api(resorce => 'x', since => 'é', other => 1)").unwrap_err();
-    let shown: Vec<_> = found.iter().map(|finding| (finding.rule, finding.help.as_str())).collect();
+    let shown: Vec<_> = found.iter().map(|finding| (finding.rule.id(), finding.help.as_str())).collect();
     let takes = "api takes: resource, since, Size";
     assert_eq!(shown, [(rule, takes), (rule, &format!("did you mean \"resource\"? {takes}")), (rule, takes),]);
 }

@@ -173,6 +173,18 @@ impl RunError {
     }
 }
 
+impl RunError {
+    /// What was found in a model that is known by its place: the message stands alone.
+    pub(crate) fn refused(finding: &Finding) -> Self {
+        Self::Refused {
+            code: finding.code(),
+            message: finding.message().to_owned(),
+            help: finding.help(),
+            place: Box::new(finding.place.clone()),
+        }
+    }
+}
+
 impl From<Finding> for RunError {
     fn from(finding: Finding) -> Self {
         Self::Model(Box::new(finding))

@@ -6,7 +6,8 @@ use std::time::Duration;
 use engine::{Connection, EngineError, LakeFacts};
 use fetch::Staged;
 use materialize::{
-    MaterializeError, Rebuild, WriteRequest, build_result, check_unique_in_query, drop_result, write_model,
+    MaterializeError, Rebuild, WriteRequest, build_result, check_unique_in_query, drop_result, kind_write, layout,
+    write_model,
 };
 use plan::Names;
 use project::ConfigFile;
@@ -26,7 +27,7 @@ use crate::record::{Run, Steps, commit_info, record};
 use crate::requirements::{check_limit, load_extensions};
 use crate::session::current_snapshot;
 use crate::statement_errors::{cursor_error, statement_error, with_cause};
-use crate::task::{Task, kind_write, layout, reported};
+use crate::task::{Task, reported};
 use crate::{Cancellation, RunError, Session};
 
 /// Attempts at one model's transaction while other writers get in the way.

@@ -24,7 +24,6 @@ mod macros;
 mod maintenance;
 mod not_yet;
 mod pins;
-mod places;
 mod planning;
 mod project_models;
 mod pushing;

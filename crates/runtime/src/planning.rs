@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use engine::{EngineError, EngineParser, LakeFacts, Value};
-use model::{Code, Finding, Model, Rule, SqlParser, SyntaxTree, TreeError, called_functions, definition_hash};
+use model::{Model, SqlParser, SyntaxTree, TreeError, called_functions, definition_hash};
 use plan::{DependencyState, LastCommit, ModelFacts, Names, decide, depends_on, order};
 use types::{Decision, Target, dotted, literal};
+use validate::{check_schema, check_statement};
 
 use crate::macros::macro_names;
 use crate::{RunError, Session};
@@ -45,14 +46,14 @@ pub(crate) fn plan_models(
     models: Vec<Model>,
     all_targets: &[Target],
 ) -> Result<Planned, RunError> {
-    if let Some(finding) = models.iter().find_map(|model| shadowed_schema(session, model)) {
+    let databases = || session.catalogs.iter().chain([&session.lake]);
+    if let Some(finding) = models.iter().find_map(|model| check_schema(model, databases())) {
         return Err(finding.into());
     }
     let parser = EngineParser(&session.connection);
     let statements: Vec<&str> = models.iter().map(Model::sql).collect();
     let trees = parser.trees(&statements);
-    let finding = |(model, tree)| syntax_finding(model, tree).or_else(|| statement_finding(model, tree));
-    if let Some(finding) = models.iter().zip(&trees).find_map(finding) {
+    if let Some(finding) = models.iter().zip(&trees).find_map(|(model, tree)| check_statement(model, tree)) {
         return Err(finding.into());
     }
     let mut names = known_names(session, facts, all_targets);
@@ -121,49 +122,6 @@ pub(crate) fn dependency_state(name: &str, since: Option<i64>, facts: &LakeFacts
         (None, None) => return DependencyState::Unverifiable,
     };
     if changed { DependencyState::Changed } else { DependencyState::Unchanged }
-}
-
-/// A statement that is no SELECT, or more than one: the engine counts, whatever the text looks like.
-fn statement_finding(model: &Model, tree: &Result<SyntaxTree, TreeError>) -> Option<Finding> {
-    let count = tree.as_ref().map_or(1, SyntaxTree::statement_count);
-    if count > 1 {
-        let message = format!("{count} SQL statements, a model is exactly one");
-        return Some(Finding::new(
-            Rule::MultiStatement,
-            model.sql_place(0),
-            message,
-            "keep exactly one SELECT in the file",
-        ));
-    }
-    let first = Code::new(model.sql()).text(0).to_uppercase();
-    let selects =
-        ["PIVOT", "UNPIVOT", "WITH", "FROM", "SELECT", "(", "SUMMARIZE", "DESCRIBE", "SHOW", "TABLE", "VALUES"];
-    if tree.is_ok() || selects.contains(&first.as_str()) {
-        return None;
-    }
-    let help = "write only the SELECT: the path of the file gives the table its name";
-    Some(Finding::new(Rule::NoSelect, model.sql_place(0), format!("a model is one SELECT, not {first}"), help))
-}
-
-/// A schema of the name of an attached database: the engine could not tell `name.table` apart.
-fn shadowed_schema(session: &Session, model: &Model) -> Option<Finding> {
-    let schema = &model.target.schema;
-    let shadowed = session.catalogs.iter().chain([&session.lake]).any(|name| name.eq_ignore_ascii_case(schema));
-    shadowed.then(|| {
-        let message = format!("schema `{schema}` has the name of an attached database");
-        Finding::new(Rule::BadPath, model.place(0..0), message, "rename the folder below models/")
-    })
-}
-
-fn syntax_finding(model: &Model, tree: &Result<SyntaxTree, TreeError>) -> Option<Finding> {
-    let Err(TreeError::Syntax { message, offset }) = tree else { return None };
-    let place = model.sql_place(offset.unwrap_or(0));
-    let help = if model.sql().contains("{{") || model.sql().contains("{%") {
-        "models have no templates: name the table itself, like staging.orders"
-    } else {
-        "correct the SQL; it is DuckDB's dialect"
-    };
-    Some(Finding::new(Rule::Syntax, place, message.clone(), help))
 }
 
 fn known_names(session: &Session, facts: &LakeFacts, targets: &[Target]) -> Names {

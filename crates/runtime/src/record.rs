@@ -4,13 +4,12 @@ use std::time::{Duration, Instant};
 
 use engine::{Pins, registry_statements};
 use jiff::Timestamp;
-use materialize::ModelResult;
+use materialize::{ModelResult, key_columns};
 use model::schema_hash;
 use types::{Column, ColumnLineage, CommitInfo, Decision, Kind, Step, StepStatus, literal, quote};
 
 use crate::execute::RunContext;
 use crate::planning::PlannedModel;
-use crate::task::key_columns;
 use crate::{RunError, Session};
 
 /// Puts the commit's description into the transaction: for the snapshot, and for the registry, which

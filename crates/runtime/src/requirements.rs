@@ -2,7 +2,7 @@
 //! extensions are loaded.
 
 use engine::LakeFacts;
-use model::{Extension, LimitWord, Model, Repository, find_limit, find_limit_word};
+use model::{Model, Repository};
 use types::{Code, literal};
 
 use crate::not_yet::check_supported;
@@ -26,33 +26,13 @@ pub(crate) fn check_runs(planned: &PlannedModel, facts: &LakeFacts) -> Result<()
 
 /// An error if the model has a LIMIT or an OFFSET.
 pub(crate) fn check_limit(planned: &PlannedModel) -> Result<(), RunError> {
-    let found = match &planned.tree {
-        Ok(tree) => find_limit(tree),
-        Err(_) => find_limit_word(planned.model.sql()),
-    };
-    let Some((word, offset)) = found else { return Ok(()) };
-    let word = if word == LimitWord::Limit { "LIMIT" } else { "OFFSET" };
-    Err(RunError::Refused {
-        code: Code::Limit,
-        message: format!("{word} is not allowed in pipeline models"),
-        help: "look at a few rows with `ondatrasql query TABLE --limit N`; to keep some rows, number them with \
-               ROW_NUMBER() and filter"
-            .into(),
-        place: Box::new(planned.model.sql_place(offset.unwrap_or(0))),
-    })
+    validate::check_limit(&planned.model, &planned.tree).map_or(Ok(()), |finding| Err(RunError::refused(&finding)))
 }
 
 /// Loads the extensions of `@extension`, installing what is missing.
 pub(crate) fn load_extensions(session: &Session, model: &Model) -> Result<(), RunError> {
     for written in &model.extensions {
-        let refused = |message: String, help: &str| RunError::Refused {
-            code: Code::DirectiveValue,
-            message,
-            help: help.into(),
-            place: Box::new(model.place(written.span.clone())),
-        };
-        let extension = Extension::parse(&written.value)
-            .map_err(|message| refused(message, "names are lower-case letters, digits and `_`"))?;
+        let extension = validate::extension(model, written).map_err(|finding| RunError::refused(&finding))?;
         let from = match &extension.repository {
             None => String::new(),
             Some(Repository::Named(name)) => format!(" FROM {name}"),
@@ -65,7 +45,12 @@ pub(crate) fn load_extensions(session: &Session, model: &Model) -> Result<(), Ru
         connection.execute(&install).and_then(|()| load()).map_err(|installing| {
             let (name, first) = (&extension.name, loading.cleaned());
             let message = format!("load extension {name}: {first}\n  install it: {}", installing.cleaned());
-            refused(message, "put the extension's file into the extension folder, or connect to the internet once")
+            RunError::Refused {
+                code: Code::DirectiveValue,
+                message,
+                help: "put the extension's file into the extension folder, or connect to the internet once".into(),
+                place: Box::new(model.place(written.span.clone())),
+            }
         })?;
     }
     Ok(())

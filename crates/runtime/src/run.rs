@@ -14,7 +14,7 @@ use model::Model;
 use plan::Cycle;
 use project::{ConfigFile, Environment, Redactor, check_state_key, find_model_files, read_config};
 use state::{Recovery, SqlStore, StateError};
-use types::{Decision, Kind, Reason, RunType, Target};
+use types::{Decision, Kind, Reason, Rule, RunType, Target};
 
 use crate::execute::{Executed, FetchedRows, RunContext, execute};
 use crate::fetching::{FetchPlans, Fetches, JobsContext, Loading, check_models, read_registry, run_jobs};
@@ -32,8 +32,6 @@ use crate::{
     load_models, select_model,
 };
 
-/// The rule of a key that a lib file's `API` does not have: it would have no effect without a word.
-const UNKNOWN_KEY: &str = "blueprint.unknown_key";
 /// Plans of a model that others overtake, until it is given up.
 const PLANS_MAX: u32 = 6;
 
@@ -103,7 +101,8 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
     let facts = LakeFacts::read(&session.connection, &session.lake, &session.metadata)?;
     let Planned { models, names } = plan(options, &session, &facts, models)?;
     let registry = read_registry(&session, &options.root)?;
-    for remark in registry.libs().flat_map(|lib| &lib.remarks).filter(|remark| remark.rule == UNKNOWN_KEY) {
+    // A key that nobody knows would have no effect without a word.
+    for remark in registry.libs().flat_map(|lib| &lib.remarks).filter(|remark| remark.rule == Rule::UnknownKey) {
         let place = &remark.place;
         (options.output)(&format!("warning: {}:{}: {}", place.file().display(), place.line(), remark.message));
     }

@@ -1,11 +1,10 @@
 //! Errors of a model's statements, for the author of the model.
 
-use materialize::MaterializeError;
+use materialize::{MaterializeError, output_place};
 use types::{Code, Diagnose as _};
 
 use crate::RunError;
 use crate::execute::FetchedRows;
-use crate::places::output_place;
 use crate::planning::PlannedModel;
 use crate::reading::Source;
 

@@ -1,6 +1,6 @@
 //! What a run is to do with a model, from its decision and its last commit.
 
-use materialize::{Evolution, KindWrite, Layout, Rebuild, Written};
+use materialize::{Evolution, Rebuild, Written, key_columns};
 use model::Model;
 use plan::LastCommit;
 use types::{Decision, Kind, Reason, RunType};
@@ -62,33 +62,6 @@ impl Task {
         let keys: Vec<String> = key_columns(model).iter().map(|key| key.to_lowercase()).collect();
         let same = self.last.as_ref().is_some_and(|last| last.keys.iter().map(now).eq(keys));
         if by_key && same && self.rebuild == Rebuild::IfLossless { Rebuild::No } else { self.rebuild }
-    }
-}
-
-/// The key columns that the model's kind uses.
-pub(crate) fn key_columns(model: &Model) -> Vec<String> {
-    match model.kind {
-        Kind::Table | Kind::Append => Vec::new(),
-        Kind::Merge | Kind::Scd2 => model.unique_key.iter().map(|key| key.value.clone()).collect(),
-        Kind::Tracked => model.group_key.clone(),
-    }
-}
-
-/// The layout that the model asks for.
-pub(crate) fn layout(model: &Model) -> Layout<'_> {
-    Layout { partitioned_by: &model.partitioned_by, sorted_by: &model.sorted_by }
-}
-
-/// The kind with its keys; that they are there is checked when the model is read.
-pub(crate) fn kind_write(model: &Model) -> KindWrite {
-    let keys = key_columns(model);
-    let key = || keys.first().cloned().unwrap_or_default();
-    match model.kind {
-        Kind::Table => KindWrite::Table,
-        Kind::Append => KindWrite::Append,
-        Kind::Merge => KindWrite::Merge { key: key() },
-        Kind::Scd2 => KindWrite::Scd2 { key: key() },
-        Kind::Tracked => KindWrite::Tracked { keys },
     }
 }
 

@@ -23,6 +23,7 @@ const ROOMS: [&str; 16] = [
     "lib_functions",
     "fetch",
     "push",
+    "validate",
     "runtime",
     "cli",
 ];

@@ -11,6 +11,7 @@ mod ident;
 mod kind;
 mod place;
 mod printable;
+mod rule;
 mod run_type;
 mod target;
 
@@ -23,5 +24,6 @@ pub use ident::{dotted, fnv1a, hex, is_identifier, literal, quote};
 pub use kind::Kind;
 pub use place::Place;
 pub use printable::printable;
+pub use rule::{Rule, Severity};
 pub use run_type::{Decision, Reason, RunType};
 pub use target::Target;

@@ -11,6 +11,7 @@ mod sandbox;
 mod sql;
 mod sql_file;
 mod state;
+mod validate;
 mod version;
 
 use std::process::ExitCode;
@@ -32,6 +33,7 @@ pub(crate) fn dispatch(command: Command, ui: &Ui) -> Result<ExitCode, CliError> 
         Command::Queue(args) => queue::queue(args, ui),
         Command::Push(args) => push::push(&args, ui),
         Command::State { command } => state::state(command, ui),
+        Command::Validate(args) => validate::validate(args, ui),
         Command::Version => version::version(ui),
         Command::Help { command } => {
             ui.result(&help(command.as_deref())?)?;

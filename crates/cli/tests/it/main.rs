@@ -27,6 +27,7 @@ mod sql;
 mod state;
 mod streams;
 mod together;
+mod validate;
 mod workers;
 
 use testkit::{Catalog, Project};

@@ -23,7 +23,7 @@ fn an_unknown_key_is_a_remark_with_the_closest_known_one() {
     ] {
         let lib = good(&format!("API = {api}\ndef fetch(): pass\ndef push(rows): pass\n"));
         let [remark] = &lib.remarks[..] else { panic!("{:?}", lib.remarks) };
-        assert_eq!(remark.rule, "blueprint.unknown_key");
+        assert_eq!(remark.rule.id(), "blueprint.unknown_key");
         assert!(remark.message.starts_with(path), "{}", remark.message);
         assert!(remark.message.ends_with(&format!("\"{closest}\"")), "{}", remark.message);
         let key = path.rsplit_once('[').unwrap().1.trim_end_matches(']');

@@ -3,13 +3,14 @@
 use std::collections::HashSet;
 
 use serde_json::Value;
+use types::Rule;
 
+use super::FetchArgument;
 use super::calls::is_bare;
 use super::facts::{LibFacts, closest, find};
-use super::finding::{ARGS_MISMATCH, MULTIPLE_LIB_CALLS, OTHER};
 use super::from::Call;
 use super::places::start;
-use super::{FetchArgument, FetchFinding};
+use crate::SqlFinding;
 use crate::nodes::{child, class, kind, list, text, texts, visit};
 
 /// Names that the engine takes for a function without parentheses.
@@ -28,7 +29,7 @@ const VALUE_FUNCTIONS: [&str; 11] = [
 ];
 
 /// The arguments, with what is wrong about them. Those of a broken lib have no parameters, so there are none.
-pub(super) fn read(call: &Call<'_>, libs: &[LibFacts], findings: &mut Vec<FetchFinding>) -> Vec<FetchArgument> {
+pub(super) fn read(call: &Call<'_>, libs: &[LibFacts], findings: &mut Vec<SqlFinding>) -> Vec<FetchArgument> {
     let arguments = list(call.function, "children");
     for (at, argument) in arguments.iter().enumerate() {
         findings.extend(not_constant(named(argument).1, at + 1, call, libs));
@@ -54,12 +55,12 @@ fn named(argument: &Value) -> (Option<String>, &Value) {
     (None, argument)
 }
 
-fn assign(arguments: &[Value], call: &Call<'_>, findings: &mut Vec<FetchFinding>) -> Vec<FetchArgument> {
+fn assign(arguments: &[Value], call: &Call<'_>, findings: &mut Vec<SqlFinding>) -> Vec<FetchArgument> {
     let (lib, name) = (call.lib, &call.name);
     let takes =
         format!("{} takes: {}", lib.name, if lib.args.is_empty() { "nothing".into() } else { lib.args.join(", ") });
     let mut mismatch = |offset: Option<usize>, message: String, help: &str| {
-        findings.push(FetchFinding::new(ARGS_MISMATCH, offset, message, help));
+        findings.push(SqlFinding::new(Rule::ArgsMismatch, offset, message, help));
     };
     let mut assigned = Vec::new();
     let mut given = HashSet::new();
@@ -108,7 +109,7 @@ fn assign(arguments: &[Value], call: &Call<'_>, findings: &mut Vec<FetchFinding>
 }
 
 /// What keeps an expression from having a value of its own.
-fn not_constant(node: &Value, position: usize, call: &Call<'_>, libs: &[LibFacts]) -> Option<FetchFinding> {
+fn not_constant(node: &Value, position: usize, call: &Call<'_>, libs: &[LibFacts]) -> Option<SqlFinding> {
     let of = format!("argument {position} of \"{}\"", call.name);
     let constant = "arguments are constants: literals, getvariable('name') and functions of them";
     let (hindrance, offset) = hindrance(node, &[], libs)?;
@@ -117,14 +118,14 @@ fn not_constant(node: &Value, position: usize, call: &Call<'_>, libs: &[LibFacts
         Hindrance::Column(name) => {
             let message = format!("{of} is not constant: it holds the column \"{name}\"");
             let help = "a text stands in single quotes; values of the lake come with getvariable('name')";
-            FetchFinding::new(OTHER, offset, message, help)
+            SqlFinding::new(Rule::FetchOther, offset, message, help)
         }
         Hindrance::LibCall(name) => {
             let message = format!("{of} calls the lib function \"{name}\": an @fetch model has one lib call");
-            FetchFinding::new(MULTIPLE_LIB_CALLS, offset, message, constant)
+            SqlFinding::new(Rule::MultipleLibCalls, offset, message, constant)
         }
         Hindrance::Other(what) => {
-            FetchFinding::new(OTHER, offset, format!("{of} is not constant: it holds {what}"), constant)
+            SqlFinding::new(Rule::FetchOther, offset, format!("{of} is not constant: it holds {what}"), constant)
         }
     })
 }

@@ -2,9 +2,11 @@
 
 use model::{SyntaxTree, location};
 use serde_json::Value;
+use types::Rule;
 
-use super::FetchFinding;
-use super::finding::MISSING_DIRECTIVE;
+use super::LibFacts;
+use super::facts::find;
+use crate::SqlFinding;
 use crate::nodes::{child, kind, text, visit};
 
 /// A call of a lib function.
@@ -31,11 +33,30 @@ pub fn lib_calls(tree: &SyntaxTree, is_lib: impl Fn(&str) -> bool) -> Vec<LibCal
     found
 }
 
+/// What is wrong with the calls of lib functions in a model that neither fetches nor pushes. Nothing is said of those
+/// that are broken: their own error is enough.
+pub fn check_lib_calls(tree: &SyntaxTree, libs: &[LibFacts]) -> Vec<SqlFinding> {
+    let lib = |name: &str| find(libs, name).filter(|lib| !lib.is_broken);
+    let calls = lib_calls(tree, |name| lib(name).is_some());
+    let finding = |call: &LibCall| match lib(&call.name) {
+        Some(lib) if !lib.can_fetch => push_only(&lib.name, call.offset),
+        _ => call.missing_directive(),
+    };
+    calls.iter().map(finding).collect()
+}
+
+/// The finding for a call of a function that cannot fetch.
+pub(super) fn push_only(name: &str, offset: Option<usize>) -> SqlFinding {
+    let message = format!("the lib function \"{name}\" has no fetch section: it only pushes");
+    let help = "call a function that fetches, or give this one a fetch section";
+    SqlFinding::new(Rule::UnknownLib, offset, message, help)
+}
+
 impl LibCall {
     /// The finding of a model that has this call and no `@fetch`.
-    pub fn missing_directive(&self) -> FetchFinding {
+    pub fn missing_directive(&self) -> SqlFinding {
         let message = format!("the model calls the lib function \"{}\" and lacks @fetch", self.name);
-        FetchFinding::new(MISSING_DIRECTIVE, self.offset, message, "add the line `-- @fetch` above the SELECT")
+        SqlFinding::new(Rule::MissingDirective, self.offset, message, "add the line `-- @fetch` above the SELECT")
     }
 }
 

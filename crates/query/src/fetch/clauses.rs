@@ -2,12 +2,12 @@
 //! lib function returns, all of it and in its order.
 
 use serde_json::Value;
+use types::Rule;
 
-use super::FetchFinding;
 use super::facts::LibFacts;
-use super::finding::{DISTINCT, GROUP_BY, LIMIT, OFFSET, ORDER_BY, OTHER, UNION, WHERE};
 use super::from::{READ_IN_ANOTHER, rank};
 use super::places::{Words, start};
+use crate::SqlFinding;
 use crate::nodes::{child, kind, list, orders, text};
 
 /// The SELECT of a query, with what stands around it. Of several that are put together it is the one that
@@ -16,7 +16,7 @@ pub(super) fn unwrap<'a>(
     node: &'a Value,
     libs: &[LibFacts],
     words: &Words<'_>,
-    findings: &mut Vec<FetchFinding>,
+    findings: &mut Vec<SqlFinding>,
 ) -> Option<&'a Value> {
     let mut pending = vec![node];
     let mut selects = Vec::new();
@@ -37,8 +37,8 @@ pub(super) fn unwrap<'a>(
     if is_set {
         let offset = words.clause(&["union", "intersect", "except"], None);
         let message = "UNION, INTERSECT and EXCEPT are not allowed in @fetch models";
-        findings.push(FetchFinding::new(
-            UNION,
+        findings.push(SqlFinding::new(
+            Rule::FetchUnion,
             offset,
             message,
             "write a model for each, and one that puts them together",
@@ -51,42 +51,45 @@ pub(super) fn unwrap<'a>(
     selects.into_iter().reduce(calls_most)
 }
 
-fn with_and_modifiers(node: &Value, words: &Words<'_>, findings: &mut Vec<FetchFinding>) {
+fn with_and_modifiers(node: &Value, words: &Words<'_>, findings: &mut Vec<SqlFinding>) {
     if child(node, "cte_map").is_some_and(|ctes| !list(ctes, "map").is_empty()) || kind(node) == "CTE_NODE" {
-        findings.push(refused(OTHER, words.clause(&["with"], None), "WITH"));
+        findings.push(refused(Rule::FetchOther, words.clause(&["with"], None), "WITH"));
     }
     for modifier in list(node, "modifiers") {
         match kind(modifier) {
-            "DISTINCT_MODIFIER" => findings.push(refused(DISTINCT, words.clause(&["distinct"], None), "DISTINCT")),
+            "DISTINCT_MODIFIER" => {
+                findings.push(refused(Rule::FetchDistinct, words.clause(&["distinct"], None), "DISTINCT"));
+            }
             "ORDER_MODIFIER" => {
                 let first = orders(modifier, "orders").next().and_then(start);
-                findings.push(refused(ORDER_BY, words.clause(&["order"], first), "ORDER BY"));
+                findings.push(refused(Rule::FetchOrderBy, words.clause(&["order"], first), "ORDER BY"));
             }
             "LIMIT_MODIFIER" | "LIMIT_PERCENT_MODIFIER" => limit(modifier, words, findings),
-            _ => findings.push(refused(OTHER, None, "what stands behind the SELECT")),
+            _ => findings.push(refused(Rule::FetchOther, None, "what stands behind the SELECT")),
         }
     }
 }
 
-fn limit(modifier: &Value, words: &Words<'_>, findings: &mut Vec<FetchFinding>) {
+fn limit(modifier: &Value, words: &Words<'_>, findings: &mut Vec<SqlFinding>) {
     let help = "look at a few rows with `ondatrasql query TABLE --limit N`; pages are the lib function's matter";
-    for (rule, key, starts, name) in
-        [(LIMIT, "limit", &["limit", "fetch"][..], "LIMIT"), (OFFSET, "offset", &["offset"], "OFFSET")]
-    {
+    for (rule, key, starts, name) in [
+        (Rule::LimitDisallowed, "limit", &["limit", "fetch"][..], "LIMIT"),
+        (Rule::OffsetDisallowed, "offset", &["offset"], "OFFSET"),
+    ] {
         if let Some(clause) = child(modifier, key) {
             let offset = words.clause(starts, start(clause));
-            findings.push(FetchFinding::new(rule, offset, format!("{name} is not allowed in pipeline models"), help));
+            findings.push(SqlFinding::new(rule, offset, format!("{name} is not allowed in pipeline models"), help));
         }
     }
 }
 
 /// The clauses of the SELECT itself.
-pub(super) fn select(node: &Value, words: &Words<'_>, findings: &mut Vec<FetchFinding>) {
+pub(super) fn select(node: &Value, words: &Words<'_>, findings: &mut Vec<SqlFinding>) {
     for (rule, key, word, name) in [
-        (WHERE, "where_clause", "where", "WHERE"),
-        (GROUP_BY, "having", "having", "HAVING"),
-        (OTHER, "qualify", "qualify", "QUALIFY"),
-        (OTHER, "sample", "sample", "SAMPLE"),
+        (Rule::FetchWhere, "where_clause", "where", "WHERE"),
+        (Rule::FetchGroupBy, "having", "having", "HAVING"),
+        (Rule::FetchOther, "qualify", "qualify", "QUALIFY"),
+        (Rule::FetchOther, "sample", "sample", "SAMPLE"),
     ] {
         if let Some(clause) = child(node, key) {
             findings.push(refused(rule, words.clause(&[word], start(clause)), name));
@@ -98,13 +101,13 @@ pub(super) fn select(node: &Value, words: &Words<'_>, findings: &mut Vec<FetchFi
         || text(node, "aggregate_handling").is_some_and(|handling| handling != "STANDARD_HANDLING");
     if is_grouped {
         let offset = words.clause(&["group"], groups.first().and_then(start));
-        findings.push(refused(GROUP_BY, offset, "GROUP BY"));
+        findings.push(refused(Rule::FetchGroupBy, offset, "GROUP BY"));
     }
     if let Some(offset) = words.window() {
-        findings.push(refused(OTHER, Some(offset), "WINDOW"));
+        findings.push(refused(Rule::FetchOther, Some(offset), "WINDOW"));
     }
 }
 
-fn refused(rule: &'static str, offset: Option<usize>, clause: &str) -> FetchFinding {
-    FetchFinding::new(rule, offset, format!("{clause} is not allowed in @fetch models"), READ_IN_ANOTHER)
+fn refused(rule: Rule, offset: Option<usize>, clause: &str) -> SqlFinding {
+    SqlFinding::new(rule, offset, format!("{clause} is not allowed in @fetch models"), READ_IN_ANOTHER)
 }

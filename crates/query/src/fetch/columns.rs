@@ -3,17 +3,18 @@
 use std::collections::HashSet;
 
 use serde_json::Value;
+use types::Rule;
 
-use super::finding::{ALIAS_REQUIRED, CAST_REQUIRED, OTHER};
+use super::FetchColumn;
 use super::from::Call;
 use super::places::start;
-use super::{FetchColumn, FetchFinding};
+use crate::SqlFinding;
 use crate::nodes::{child, class, flag, list, text, texts};
 
 const FORM: &str = "write `<col>::TYPE AS alias` (or TRY_CAST) and compute in a model that reads this one";
 
 /// The columns, with what is wrong about them.
-pub(super) fn read(select: &Value, call: Option<&Call<'_>>, findings: &mut Vec<FetchFinding>) -> Vec<FetchColumn> {
+pub(super) fn read(select: &Value, call: Option<&Call<'_>>, findings: &mut Vec<SqlFinding>) -> Vec<FetchColumn> {
     let mut names = HashSet::new();
     let mut columns = Vec::new();
     for (at, node) in list(select, "select_list").iter().enumerate() {
@@ -36,8 +37,8 @@ pub(super) fn read(select: &Value, call: Option<&Call<'_>>, findings: &mut Vec<F
 }
 
 /// The parts of the name of the column that is cast.
-fn source(node: &Value, position: usize, findings: &mut Vec<FetchFinding>) -> Option<Vec<String>> {
-    let refused = |message: String| FetchFinding::new(CAST_REQUIRED, start(node), message, FORM);
+fn source(node: &Value, position: usize, findings: &mut Vec<SqlFinding>) -> Option<Vec<String>> {
+    let refused = |message: String| SqlFinding::new(Rule::FetchCast, start(node), message, FORM);
     match (class(node), child(node, "child")) {
         ("CAST", Some(inner)) if class(inner) == "COLUMN_REF" => return Some(texts(inner, "column_names")),
         ("CAST", _) => {
@@ -53,7 +54,7 @@ fn source(node: &Value, position: usize, findings: &mut Vec<FetchFinding>) -> Op
     None
 }
 
-fn check_source(source: &[String], offset: Option<usize>, call: &Call<'_>, findings: &mut Vec<FetchFinding>) {
+fn check_source(source: &[String], offset: Option<usize>, call: &Call<'_>, findings: &mut Vec<SqlFinding>) {
     let lib = call.lib;
     let from_alias = text(call.table, "alias");
     let is_qualifier = |name: &str| {
@@ -69,7 +70,7 @@ fn check_source(source: &[String], offset: Option<usize>, call: &Call<'_>, findi
         let (name, known) = (source.join("."), from_alias.unwrap_or(&call.name));
         let message = format!("\"{name}\" is no column of the lib function: its qualifier must be \"{known}\"");
         let help = "write the column's name alone; fields are taken in a model that reads this one";
-        findings.push(FetchFinding::new(OTHER, offset, message, help));
+        findings.push(SqlFinding::new(Rule::FetchOther, offset, message, help));
         return;
     }
     let Some(column) = source.last() else { return };
@@ -77,7 +78,7 @@ fn check_source(source: &[String], offset: Option<usize>, call: &Call<'_>, findi
     if !supported.iter().any(|known| known.to_lowercase() == column.to_lowercase()) {
         let message = format!("column \"{column}\" is not in supported_columns of \"{}\"", lib.name);
         let help = format!("it has: {}", supported.join(", "));
-        findings.push(FetchFinding::new(OTHER, offset, message, &help));
+        findings.push(SqlFinding::new(Rule::FetchOther, offset, message, &help));
     }
 }
 
@@ -85,7 +86,7 @@ fn alias<'a>(
     node: &'a Value,
     position: usize,
     names: &mut HashSet<String>,
-    findings: &mut Vec<FetchFinding>,
+    findings: &mut Vec<SqlFinding>,
 ) -> Option<&'a str> {
     // A star would give its columns names of their own.
     if class(node) == "STAR" {
@@ -93,12 +94,17 @@ fn alias<'a>(
     }
     let Some(alias) = text(node, "alias") else {
         let message = format!("column {position} has no explicit alias");
-        findings.push(FetchFinding::new(ALIAS_REQUIRED, start(node), message, "name it: `<col>::TYPE AS alias`"));
+        findings.push(SqlFinding::new(Rule::FetchAlias, start(node), message, "name it: `<col>::TYPE AS alias`"));
         return None;
     };
     if !names.insert(alias.to_lowercase()) {
         let message = format!("duplicate output column name \"{alias}\"");
-        findings.push(FetchFinding::new(OTHER, start(node), message, "names are equal in any case: choose another"));
+        findings.push(SqlFinding::new(
+            Rule::FetchOther,
+            start(node),
+            message,
+            "names are equal in any case: choose another",
+        ));
     }
     Some(alias)
 }

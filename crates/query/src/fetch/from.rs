@@ -2,12 +2,13 @@
 
 use model::location;
 use serde_json::Value;
+use types::Rule;
 
-use super::calls::{is_bare, table_function};
+use super::LibFacts;
+use super::calls::{is_bare, push_only, table_function};
 use super::facts::{closest, find};
-use super::finding::{MULTIPLE_LIB_CALLS, NO_LIB_CALL, OTHER, UNKNOWN_LIB};
 use super::places::{Words, start};
-use super::{FetchFinding, LibFacts};
+use crate::SqlFinding;
 use crate::nodes::{child, flag, kind, list, orders, text};
 
 const ONE_CALL: &str = "FROM of an @fetch model is one call of a lib function, as in `FROM api('x')`; what is to be \
@@ -31,12 +32,12 @@ pub(super) fn read<'a>(
     from: Option<&'a Value>,
     libs: &'a [LibFacts],
     words: &Words<'_>,
-    findings: &mut Vec<FetchFinding>,
-) -> Result<Option<Call<'a>>, FetchFinding> {
+    findings: &mut Vec<SqlFinding>,
+) -> Result<Option<Call<'a>>, SqlFinding> {
     let operands = from.map_or_else(Vec::new, operands);
     let call = match (first_call(&operands, libs, words), operands.iter().find(|node| table_function(node).is_some())) {
         (Some(call), _) if call.lib.may_fetch() => Some(call),
-        (Some(call), _) => return Err(push_only(&call)),
+        (Some(call), _) => return Err(push_only(&call.lib.name, call.offset)),
         (None, Some(node)) => return Err(unknown(node, libs, words)),
         (None, None) => {
             findings.push(no_call(operands.first().copied(), words));
@@ -45,8 +46,8 @@ pub(super) fn read<'a>(
     };
     if let [_, second, ..] = operands[..] {
         let offset = words.clause(&["join"], start(second));
-        findings.push(FetchFinding::new(
-            MULTIPLE_LIB_CALLS,
+        findings.push(SqlFinding::new(
+            Rule::MultipleLibCalls,
             offset,
             "JOIN is not allowed in @fetch models, nor is a second lib call",
             ONE_CALL,
@@ -93,17 +94,7 @@ fn first_call<'a>(operands: &[&'a Value], libs: &'a [LibFacts], words: &Words<'_
     calls.min_by_key(|call| !call.lib.may_fetch())
 }
 
-fn push_only(call: &Call<'_>) -> FetchFinding {
-    let message = format!("the lib function \"{}\" has no fetch section: it only pushes", call.lib.name);
-    FetchFinding::new(
-        UNKNOWN_LIB,
-        call.offset,
-        message,
-        "call a function that fetches, or give this one a fetch section",
-    )
-}
-
-fn unknown(node: &Value, libs: &[LibFacts], words: &Words<'_>) -> FetchFinding {
+fn unknown(node: &Value, libs: &[LibFacts], words: &Words<'_>) -> SqlFinding {
     let call = table_function(node).unwrap_or(node);
     let offset = location(node).or_else(|| location(call));
     let name = words.function_name(offset, text(call, "function_name").unwrap_or_default());
@@ -111,7 +102,7 @@ fn unknown(node: &Value, libs: &[LibFacts], words: &Words<'_>) -> FetchFinding {
     if !qualifier.is_empty() {
         let message = format!("unknown lib function \"{}.{name}\"", qualifier.join("."));
         let help = format!("lib functions have no schema: write `{name}(…)` for `lib/{name}.star`");
-        return FetchFinding::new(UNKNOWN_LIB, offset, message, &help);
+        return SqlFinding::new(Rule::UnknownLib, offset, message, &help);
     }
     let fetching = libs.iter().filter(|lib| lib.may_fetch()).map(|lib| lib.name.as_str());
     let help = match closest(&name, fetching) {
@@ -119,10 +110,10 @@ fn unknown(node: &Value, libs: &[LibFacts], words: &Words<'_>) -> FetchFinding {
         None => "see which files `lib/` holds".to_owned(),
     };
     let message = format!("unknown lib function \"{name}\": a typo, or the file lib/{name}.star is missing");
-    FetchFinding::new(UNKNOWN_LIB, offset, message, &help)
+    SqlFinding::new(Rule::UnknownLib, offset, message, &help)
 }
 
-fn no_call(operand: Option<&Value>, words: &Words<'_>) -> FetchFinding {
+fn no_call(operand: Option<&Value>, words: &Words<'_>) -> SqlFinding {
     let what = match operand.map_or("", kind) {
         "" | "EMPTY" | "EMPTY_FROM" => "there is no FROM".to_owned(),
         "BASE_TABLE" => format!("FROM reads the table \"{}\"", operand.and_then(table_name).unwrap_or_default()),
@@ -130,7 +121,7 @@ fn no_call(operand: Option<&Value>, words: &Words<'_>) -> FetchFinding {
         _ => "FROM is something else".to_owned(),
     };
     let offset = operand.and_then(|node| location(node).or_else(|| words.clause(&["from"], start(node))));
-    FetchFinding::new(NO_LIB_CALL, offset, format!("no lib calls in this @fetch model: {what}"), ONE_CALL)
+    SqlFinding::new(Rule::NoLibCall, offset, format!("no lib calls in this @fetch model: {what}"), ONE_CALL)
 }
 
 fn table_name(node: &Value) -> Option<&str> {
@@ -138,9 +129,9 @@ fn table_name(node: &Value) -> Option<&str> {
 }
 
 /// What stands beside a call in FROM and would change its rows or columns.
-fn additions(node: &Value, words: &Words<'_>) -> Vec<FetchFinding> {
+fn additions(node: &Value, words: &Words<'_>) -> Vec<SqlFinding> {
     let other = |offset: Option<usize>, what: &str, help: &str| {
-        FetchFinding::new(OTHER, offset, format!("{what} is not allowed in @fetch models"), help)
+        SqlFinding::new(Rule::FetchOther, offset, format!("{what} is not allowed in @fetch models"), help)
     };
     let at = location(node);
     let mut found = Vec::new();

@@ -9,7 +9,6 @@ mod clauses;
 mod columns;
 mod declared_type;
 mod facts;
-mod finding;
 mod from;
 mod places;
 mod statements;
@@ -17,15 +16,15 @@ mod unreadable;
 
 use model::SyntaxTree;
 use serde_json::Value;
-use types::Kind;
+use types::{Kind, Rule};
 
-pub use calls::{LibCall, lib_calls};
+pub use calls::{LibCall, check_lib_calls, lib_calls};
 pub use declared_type::DeclaredType;
 pub use facts::LibFacts;
-pub use finding::FetchFinding;
-use finding::{NO_LIB_CALL, OTHER, UNKNOWN_LIB};
 use places::Words;
 pub use unreadable::unreadable;
+
+use crate::SqlFinding;
 
 /// What a model that fetches asks for.
 #[derive(Debug, Clone, PartialEq)]
@@ -83,7 +82,7 @@ pub fn read_fetch_query(
     sql: &str,
     kind: Kind,
     libs: &[LibFacts],
-) -> Result<FetchQuery, Vec<FetchFinding>> {
+) -> Result<FetchQuery, Vec<SqlFinding>> {
     let mut findings = Vec::new();
     let query = read(tree, sql, kind, libs, &mut findings);
     if let Some(query) = query.filter(|_| findings.is_empty()) {
@@ -91,7 +90,7 @@ pub fn read_fetch_query(
     }
     let is_broken = |name: &str| facts::find(libs, name).is_some_and(|lib| lib.is_broken);
     if !lib_calls(tree, is_broken).is_empty() {
-        findings.retain(|finding| ![NO_LIB_CALL, UNKNOWN_LIB].contains(&finding.rule));
+        findings.retain(|finding| ![Rule::NoLibCall, Rule::UnknownLib].contains(&finding.rule));
     }
     findings.sort_by_key(|finding| finding.offset.unwrap_or(usize::MAX));
     findings.dedup();
@@ -103,14 +102,14 @@ fn read(
     sql: &str,
     kind: Kind,
     libs: &[LibFacts],
-    findings: &mut Vec<FetchFinding>,
+    findings: &mut Vec<SqlFinding>,
 ) -> Option<FetchQuery> {
     let words = Words::new(sql);
     let root = tree.0.pointer("/statements/0/node").unwrap_or(&Value::Null);
     let Some(select) = clauses::unwrap(root, libs, &words, findings) else {
         let message = "no lib calls in this @fetch model: it is no SELECT";
         let help = "write `SELECT <col>::TYPE AS alias FROM api('x')`";
-        findings.push(FetchFinding::new(NO_LIB_CALL, None, message, help));
+        findings.push(SqlFinding::new(Rule::NoLibCall, None, message, help));
         return None;
     };
     let call = match from::read(select.get("from_table"), libs, &words, findings) {
@@ -128,10 +127,10 @@ fn read(
     Some(FetchQuery { function: call.name, function_offset: call.offset, arguments, columns })
 }
 
-fn unsupported_kind(call: &from::Call<'_>, kind: Kind) -> Option<FetchFinding> {
+fn unsupported_kind(call: &from::Call<'_>, kind: Kind) -> Option<SqlFinding> {
     let supported = call.lib.supported_kinds.as_ref().filter(|kinds| !kinds.contains(&kind))?;
     let message = format!("the lib function \"{}\" does not support @kind: {kind}", call.lib.name);
     let names: Vec<&str> = supported.iter().map(|kind| kind.as_str()).collect();
     let help = format!("it supports: {}", names.join(", "));
-    Some(FetchFinding::new(OTHER, call.offset, message, &help))
+    Some(SqlFinding::new(Rule::FetchOther, call.offset, message, &help))
 }

@@ -1,15 +1,16 @@
 //! What the engine has no tree for though it accepts it: found in the text, so that an error can point at it.
 
 use model::{Code, TokenKind};
+use types::Rule;
 
-use super::FetchFinding;
-use super::finding::OTHER;
+use crate::SqlFinding;
 
 /// The finding for a query of which the engine gives no tree, and says `why`.
-pub fn unreadable(sql: &str, why: &str) -> FetchFinding {
+pub fn unreadable(sql: &str, why: &str) -> SqlFinding {
     let code = Code::new(sql);
     let at = |found: fn(&Code<'_>, &str, usize) -> bool| (0..code.len()).find(|&at| found(&code, sql, at));
-    let finding = |at: usize, message: &str, help: &str| FetchFinding::new(OTHER, Some(code.start(at)), message, help);
+    let finding =
+        |at: usize, message: &str, help: &str| SqlFinding::new(Rule::FetchOther, Some(code.start(at)), message, help);
     if let Some(number) = at(is_too_large) {
         return finding(number, "this number is larger than any DOUBLE", "write it as a text, in single quotes");
     }
@@ -18,7 +19,7 @@ pub fn unreadable(sql: &str, why: &str) -> FetchFinding {
         return finding(word, "ENUM is not allowed inside another type", help);
     }
     let message = format!("the SQL of this @fetch model cannot be read: {why}");
-    FetchFinding::new(OTHER, Some(0), message, "write `SELECT <col>::TYPE AS alias FROM api('x')`")
+    SqlFinding::new(Rule::FetchOther, Some(0), message, "write `SELECT <col>::TYPE AS alias FROM api('x')`")
 }
 
 fn is_enum(code: &Code<'_>, _: &str, at: usize) -> bool {

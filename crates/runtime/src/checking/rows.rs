@@ -6,7 +6,7 @@ use model::{Model, code_words};
 use types::quote;
 
 use crate::checking::FailingRows;
-use crate::task::key_columns;
+use materialize::key_columns;
 
 /// Rows that are shown.
 const ROWS_MAX: usize = 3;

@@ -6,9 +6,9 @@ use lib_functions::HostValue;
 use model::{Incremental, Model, SyntaxTree};
 use query::{FetchArgument, FetchQuery};
 use types::{Code, RunType};
+use validate::{no_tree, null_tree};
 
 use super::checks::FetchPlan;
-use super::declared::{no_tree, null_tree};
 use crate::cursor::newest_value;
 use crate::planning::PlannedModel;
 use crate::task::Task;

@@ -1,0 +1,24 @@
+//! What can be told of a project without its lake, its state and the network: each check once, for `run` and for
+//! `validate`, and the report of all of them (chapter 05 §3.11).
+//!
+//! Boundary: attaches nothing, executes no lib file, prints nothing and reads no environment variable.
+
+mod checks;
+mod collected;
+mod examination;
+mod functions;
+mod graph;
+mod offline;
+mod project_files;
+mod report;
+mod scope;
+mod validation;
+
+pub use checks::{
+    DeclaredFault, PushTarget, check_calls, check_fetch, check_limit, check_push, check_schema, check_statement,
+    declared_types, extension, lib_facts, no_tree, null_tree,
+};
+pub use functions::{read_registry, table_functions};
+pub use report::{Check, FileReport, Report, Summary, line};
+pub use scope::ScopeError;
+pub use validation::{ValidateError, ValidateOptions, validate};
