@@ -33,6 +33,25 @@ pub fn placed_rows(column: &str, table: &str) -> String {
     )
 }
 
+/// The texts of `column` of `table`, in their order, with the values of some columns replaced: `replaced` gives for the
+/// number of a column, from 0, and the SQL of its carrier the SQL of the new one.
+pub(crate) fn replaced_rows(
+    column: &str,
+    table: &str,
+    count: usize,
+    replaced: impl Fn(usize, &str) -> Option<String>,
+) -> String {
+    let value = |at: usize| {
+        let carrier = format!("v[{}]", at + 3);
+        replaced(at, &carrier).unwrap_or(carrier)
+    };
+    let values: String = (0..count).map(|at| format!(", {}", value(at))).collect();
+    format!(
+        "SELECT json_array(v[1], v[2]{values})::VARCHAR FROM (SELECT rowid AS at, {} AS v FROM {table}) ORDER BY at",
+        list_of(column)
+    )
+}
+
 fn list_of(column: &str) -> String {
     format!("from_json({column}, '[\"VARCHAR\"]')")
 }
