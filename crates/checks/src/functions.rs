@@ -89,3 +89,30 @@ pub fn function_summary(masks: bool, margin: &str) -> String {
     let line = |function: &&Function| format!("{margin}{:width$}  {}\n", function.signature(), function.gives);
     listed.iter().map(line).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{FUNCTIONS, create_functions, function_summary};
+
+    #[test]
+    fn the_page_and_the_comments_of_a_new_project_name_all_of_them() {
+        let page = include_str!("../../../docs/masking.md");
+        for function in FUNCTIONS {
+            assert!(
+                page.contains(&format!("| `{}` | {} |", function.signature(), function.gives)),
+                "{}",
+                function.name
+            );
+            assert!(function_summary(function.masks, "-- ").contains(&format!("-- {}", function.signature())));
+        }
+    }
+
+    #[test]
+    fn a_name_that_the_project_takes_is_left_to_it() {
+        let own = BTreeSet::from(["redact".to_owned()]);
+        let made = create_functions(&own);
+        assert!(made.contains(".hash_pii(v)") && !made.contains(".redact("), "{made}");
+    }
+}

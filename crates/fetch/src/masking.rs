@@ -30,12 +30,13 @@ impl PageMasker {
     /// # Errors
     /// A function does not exist on the connection, or does not take the values of its column.
     pub fn new(connection: Connection, columns: &[Column], functions: &[Option<String>]) -> Result<Self, EngineError> {
-        let masked = |at: usize, carrier: &str| {
-            let function = functions.get(at)?.as_ref()?;
-            let column = &columns[at];
-            Some(format!("{}({})::VARCHAR", quote(function), cast(column, column.is_try, carrier)))
-        };
-        let sql = replaced_rows("\"row\"", &page(), columns.len(), masked);
+        let function = |at: usize| functions.get(at)?.as_ref();
+        let typed = |at: usize, carrier: &str| cast(&columns[at], columns[at].is_try, carrier);
+        let masked =
+            |at: usize, carrier: &str| Some(format!("{}({})::VARCHAR", quote(function(at)?), typed(at, carrier)));
+        // A function that does not look at its values leaves them uncast, and a bad one unnoticed.
+        let cast_at_least = |at: usize, carrier: &str| function(at).map(|_| typed(at, carrier));
+        let sql = replaced_rows("\"row\"", &page(), columns.len(), masked, cast_at_least);
         connection.execute(&format!("CREATE OR REPLACE TEMP TABLE {PAGE} (\"row\" VARCHAR)"))?;
         connection.query(&sql)?;
         let lenient = |(at, column): (usize, &Column)| {
@@ -56,7 +57,7 @@ impl PageMasker {
         connection.execute(&format!("CREATE OR REPLACE TEMP TABLE {PAGE} (\"row\" VARCHAR)")).map_err(failed)?;
         connection.append_texts(PAGE, rows).map_err(failed)?;
         let masked = connection.query(&self.sql).map_err(|error| self.explained(&connection, error, redact))?;
-        let masked = masked.into_values().filter_map(|mut row| row.pop().and_then(Value::into_text)).collect();
+        let masked = masked.into_values().filter_map(|row| row.into_iter().next().and_then(Value::into_text)).collect();
         connection.execute(&format!("DROP TABLE {PAGE}")).map_err(failed)?;
         Ok(masked)
     }
@@ -87,11 +88,6 @@ impl Column {
         let is_simple = matches!(declared, DeclaredType::Scalar(_) | DeclaredType::Decimal { .. });
         let column = Self { declared, sql_type: type_name.to_owned(), is_try: false, is_masked: false, ..self.clone() };
         is_simple.then_some(column)
-    }
-
-    /// The SQL of a value of its type, of which nothing else is known.
-    pub fn any_value(&self) -> String {
-        format!("CAST(NULL AS {})", self.sql_type)
     }
 }
 

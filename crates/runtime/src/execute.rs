@@ -245,7 +245,9 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
     set_cursor(connection, model.incremental.as_ref(), &scope)?;
     connection.execute(&dag_start(task.read_before(model.kind)))?;
     let failed = |error| failed((error, source.own_text));
-    let built = build_result(connection, target, &source.sql, source.rows, &masks);
+    // What was fetched is masked already, and so is what the table keeps.
+    let to_mask = if attempt.fetched.is_some() { &[][..] } else { &masks };
+    let built = build_result(connection, target, &source.sql, source.rows, to_mask);
     let result = built.map_err(|error| match attempt.fetched {
         Some(_) => failed(error).into(),
         None => refused(&source, error, failed),

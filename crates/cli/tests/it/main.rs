@@ -17,6 +17,7 @@ mod kinds;
 mod layout;
 mod lineage;
 mod maintenance;
+mod masking;
 mod pins;
 mod push;
 mod push_docs;

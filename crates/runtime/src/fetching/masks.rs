@@ -56,8 +56,10 @@ impl FetchMasks {
 
 /// The column as its function gives it.
 fn masked(session: &Session, model: &Model, mask: &Mask, column: &Column) -> Result<Column, RunError> {
-    let (function, value) = (quote(&mask.function), column.any_value());
-    let sql = format!("SELECT column_type FROM (DESCRIBE SELECT {function}({value}) AS masked)");
+    let (function, type_name) = (quote(&mask.function), &column.sql_type);
+    // Of a NULL that is no column's the engine forgets the type.
+    let values = format!("(SELECT CAST(NULL AS {type_name}) AS v)");
+    let sql = format!("SELECT column_type FROM (DESCRIBE SELECT {function}(v) AS masked FROM {values})");
     let type_name = session.connection.query_value(&sql).map_err(|error| {
         let (column, function) = (mask.column.clone(), mask.function.clone());
         refused(model, MaterializeError::Mask { column, function, error })
