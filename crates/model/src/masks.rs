@@ -41,7 +41,7 @@ mod tests {
 
     fn masks(header: &str) -> Vec<String> {
         let source = format!("{header}\nSELECT 1");
-        let model = parse_model(Path::new("m.sql"), source, Target::new("a", "b")).expect(header);
+        let model = parse_model(Path::new("m.sql"), source.into(), Target::new("a", "b")).expect(header);
         model.masks().iter().map(|mask| format!("{}={}", mask.column, mask.function)).collect()
     }
 

@@ -29,6 +29,7 @@ mod state;
 mod streams;
 mod together;
 mod validate;
+mod variables;
 mod workers;
 
 use testkit::{Catalog, Project};

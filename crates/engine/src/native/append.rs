@@ -13,19 +13,19 @@ use crate::EngineError;
 impl Connection {
     /// Appends texts to the temporary table `table`, which has one column, a VARCHAR. They are never part of a statement.
     pub fn append_texts(&self, table: &str, texts: &[String]) -> Result<(), EngineError> {
-        let appender = self.appender(table)?;
+        let target = self.appender(table)?;
         for text in texts {
             // SAFETY: the appender is alive; the engine copies so many bytes of the text.
-            let appended = unsafe {
-                ffi::duckdb_append_varchar_length(appender.raw, text.as_ptr().cast(), text.len() as ffi::idx_t)
+            let is_appended = unsafe {
+                ffi::duckdb_append_varchar_length(target.raw, text.as_ptr().cast(), text.len() as ffi::idx_t)
                     == ffi::DuckDBSuccess
-                    && ffi::duckdb_appender_end_row(appender.raw) == ffi::DuckDBSuccess
+                    && ffi::duckdb_appender_end_row(target.raw) == ffi::DuckDBSuccess
             };
-            if !appended {
-                return Err(appender.error());
+            if !is_appended {
+                return Err(target.error());
             }
         }
-        appender.close()
+        target.close()
     }
 
     /// Appends all rows to the temporary table `table`, whose columns have exactly the types of the result,

@@ -134,18 +134,26 @@ fn set_variables(
 ) -> Result<(), EngineError> {
     let connection = &session.connection;
     let lake = quote(&session.lake);
-    connection.execute(&format!(
-        "SET VARIABLE current_model = {};\n\
+    // One transaction, as each of its own would look for the newest snapshot again.
+    let set = connection.execute(&format!(
+        "BEGIN;\n\
+         SET VARIABLE current_model = {};\n\
          SET VARIABLE curr_snapshot = (SELECT id::BIGINT FROM {lake}.current_snapshot());\n\
          SET VARIABLE prev_snapshot = greatest(getvariable('curr_snapshot') - 1, 0)::BIGINT;",
         literal(&model.target.to_string())
-    ))?;
+    ));
+    if let Err(error) = set {
+        // The first error tells.
+        let _ = connection.execute("ROLLBACK");
+        return Err(error);
+    }
     if let Some(Err(error)) = local.map(|file| run_file(connection, file)) {
         let text = error.to_string();
         let text = text.strip_prefix("load variables/local.sql: ").unwrap_or(&text);
         texts.push(format!("load per-model variables: {text}"));
+        return connection.execute("ROLLBACK");
     }
-    Ok(())
+    connection.execute("COMMIT")
 }
 
 /// Name of the temporary table of a run's result, quoted only where SQL asks for it. It begins with a word that is no
