@@ -99,6 +99,7 @@ impl Queue for SqlStore {
         let script = [include_str!("../sql/apply.sql"), include_str!("../sql/release.sql")].concat();
         self.fenced(&script, claim, &[], Some(Fence::LeaseLost))?;
         self.held.remove(&self.worker, &claim.claim_id);
+        self.backend.trim();
         Ok(())
     }
 
