@@ -121,3 +121,14 @@ fn a_model_whose_file_is_renamed_by_case_goes_on_where_it_was() {
     has(&scene.good(), "PUSH: 2 delivered");
     assert_eq!(scene.check().twice, 0);
 }
+
+#[test]
+fn a_table_that_is_empty_at_first_sends_the_rows_that_come() {
+    let scene = Scene::new(MERGE, "\"batch_size\": 50", SYNC);
+    has(&scene.good(), "[OK] sync.x");
+    scene.lake.execute("CREATE TABLE ext.other (a INTEGER)");
+    scene.good();
+    scene.add(1..=2);
+    has(&scene.good(), "PUSH: 2 delivered");
+    assert_eq!(scene.check().rows, 2);
+}
