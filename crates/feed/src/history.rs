@@ -94,9 +94,16 @@ pub fn table_at(
     let newest = lake.newest()?;
     let Some(Identity { uuid, table_id, first_snapshot }) = lake.table(target, newest)? else { return Ok(None) };
     let listed = lake.listed(table_id, first_snapshot - 1)?;
-    let touched =
-        |listed: &&Listed| listed.snapshot == first_snapshot || listed.touches() || has_gap(listed, first_snapshot - 1);
-    let newest_snapshot = listed.iter().rev().find(touched).map_or(newest, |listed| listed.snapshot);
+    // The snapshot before the first one is listed too, as the start of the span.
+    let touched = |listed: &&Listed| {
+        listed.snapshot >= first_snapshot && (listed.touches() || has_gap(listed, first_snapshot - 1))
+    };
+    let newest_snapshot = match listed.iter().rev().find(touched) {
+        Some(listed) => listed.snapshot,
+        // It never had a row.
+        None if lake.exists(first_snapshot)? => first_snapshot,
+        None => newest,
+    };
     Ok(Some(TableNow { uuid, table_id, first_snapshot, newest_snapshot }))
 }
 

@@ -55,6 +55,8 @@ pub(crate) struct Batch {
     pub changes: Vec<Change>,
     pub rows: Vec<HostValue>,
     pub keys: Vec<String>,
+    /// Stands for the events of the batch.
+    pub idempotency_key: String,
 }
 
 impl<'a> Lane<'a> {
@@ -126,15 +128,13 @@ impl<'a> Lane<'a> {
         if let Some(warning) = sent.warning(number) {
             self.tally().warn(warning);
         }
-        Batch { rows: sent.rows, keys: changes.iter().map(Change::key).collect(), changes }
+        let idempotency_key = hash(sent.ids.iter().map(String::as_str));
+        Batch { rows: sent.rows, keys: changes.iter().map(Change::key).collect(), idempotency_key, changes }
     }
 
     fn send(&mut self, running: &Running<'_>, batch: &Batch, number: u64) -> Result<BatchEnd, StateError> {
         let delivery = self.chunk.delivery;
         let sink = &delivery.sink;
-        let ids: Vec<String> =
-            batch.changes.iter().map(|change| change.id(delivery.target, delivery.table_uuid)).collect();
-        let idempotency_key = hash(ids.iter().map(String::as_str));
         let answer = running.push_unless(
             delivery.stop,
             &PushCall {
@@ -145,7 +145,7 @@ impl<'a> Lane<'a> {
                 key_columns: &sink.key_columns,
                 columns: &sink.columns_argument,
                 arguments: &sink.arguments,
-                idempotency_key: Some(&idempotency_key),
+                idempotency_key: Some(&batch.idempotency_key),
             },
         );
         match answer {

@@ -8,6 +8,8 @@ use crate::values::Converter;
 /// Rows made of changes.
 pub(crate) struct SentRows {
     pub rows: Vec<HostValue>,
+    /// The ids of their events.
+    pub ids: Vec<String>,
     /// Values that are NaN or infinite, and `None` in the rows.
     not_finite: u64,
 }
@@ -23,17 +25,20 @@ impl SentRows {
 /// Makes a row of each change: its columns, and three fields about the change.
 pub(crate) fn sent_rows<'a>(changes: impl IntoIterator<Item = &'a Change>, target: &str, table_uuid: &str) -> SentRows {
     let mut converter = Converter::default();
+    let mut ids = Vec::new();
     let row = |change: &Change| {
         let text = |text: &str| HostValue::Text(text.to_owned());
         let values = change.row.values.iter().map(|value| converter.value(value.clone()));
         let columns = change.row.columns.iter().map(|name| text(name)).zip(values);
+        let id = change.id(target, table_uuid);
+        ids.push(id.clone());
         let about = [
             ("__ondatra_rowid", HostValue::Int(change.event.rowid.into())),
             ("__ondatra_change_type", text(change.event.change_type.as_str())),
-            ("__ondatra_event_id", text(&change.id(target, table_uuid))),
+            ("__ondatra_event_id", HostValue::Text(id)),
         ];
         HostValue::Dict(columns.chain(about.map(|(name, value)| (text(name), value))).collect())
     };
     let rows = changes.into_iter().map(row).collect();
-    SentRows { rows, not_finite: converter.not_finite }
+    SentRows { rows, ids, not_finite: converter.not_finite }
 }

@@ -35,7 +35,7 @@ impl Leases<'_> {
         cancellation: &Cancellation,
         observer: &mut dyn Observer,
     ) -> Result<ModelLease, RunError> {
-        let name = target.to_string();
+        let name = target.key();
         let mut has_told = false;
         loop {
             cancellation.check()?;

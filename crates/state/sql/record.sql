@@ -1,5 +1,6 @@
--- Notes what the sink answered. The first answer for an event of a claim stands.
+-- Notes what the sink answered, unless an attempt before this one has. What was noted for an event that is not in
+-- flight is passed over when answers are applied.
 INSERT INTO sync_apply_log (claim_id, target, seq, status, message, retry_ms, row_image, recorded_at)
-SELECT i.claim_id, i.target, i.seq, o.status, o.message, o.retry_ms, o.row_image, now()
-FROM {outcomes} AS o JOIN sync_inflight AS i ON i.claim_id = {claim} AND i.seq = o.seq
-WHERE NOT EXISTS (SELECT 1 FROM sync_apply_log AS l WHERE l.claim_id = {claim} AND l.seq = o.seq);
+SELECT {claim}, {target}, o.seq, o.status, o.message, o.retry_ms, o.row_image, now()
+FROM {outcomes} AS o
+WHERE NOT EXISTS (SELECT 1 FROM sync_apply_log AS l WHERE l.claim_id = {claim} AND l.seq = {first_seq});

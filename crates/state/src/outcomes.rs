@@ -1,6 +1,6 @@
 //! Outcomes as a table of a script: those that went well as a list of numbers, the others as records.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -11,13 +11,34 @@ use crate::script::{Dialect, without_nul};
 /// Longest pause before a retry: what is longer is never.
 const PAUSE_MAX: Duration = Duration::from_hours(24 * 365 * 10);
 
-/// A table of outcomes. The first one of an event stands.
-pub(crate) fn table_of(dialect: Dialect, outcomes: &[Outcome]) -> String {
-    let mut named = BTreeSet::new();
-    let (plain, told): (Vec<&Outcome>, Vec<&Outcome>) = outcomes
-        .iter()
-        .filter(|outcome| named.insert(outcome.seq))
-        .partition(|outcome| outcome.status == OutcomeStatus::Ok && outcome.message.is_none());
+/// The events that have an outcome, by claim. Who holds a claim is the only one to record for it, so that nobody has
+/// to ask the database.
+#[derive(Default)]
+pub(crate) struct Recorded(BTreeMap<String, BTreeSet<i64>>);
+
+impl Recorded {
+    /// The outcomes of events that have none yet. The first one of an event stands.
+    pub(crate) fn fresh<'a>(&self, claim_id: &str, outcomes: &'a [Outcome]) -> Vec<&'a Outcome> {
+        let before = self.0.get(claim_id);
+        let mut named = BTreeSet::new();
+        let is_fresh = |seq: i64| before.is_none_or(|before| !before.contains(&seq));
+        outcomes.iter().filter(|outcome| is_fresh(outcome.seq) && named.insert(outcome.seq)).collect()
+    }
+
+    pub(crate) fn add(&mut self, claim_id: &str, outcomes: &[&Outcome]) {
+        self.0.entry(claim_id.to_owned()).or_default().extend(outcomes.iter().map(|outcome| outcome.seq));
+    }
+
+    /// The claim is over.
+    pub(crate) fn forget(&mut self, claim_id: &str) {
+        self.0.remove(claim_id);
+    }
+}
+
+/// A table of outcomes, of each event one.
+pub(crate) fn table_of(dialect: Dialect, outcomes: &[&Outcome]) -> String {
+    let (plain, told): (Vec<&Outcome>, Vec<&Outcome>) =
+        outcomes.iter().partition(|outcome| outcome.status == OutcomeStatus::Ok && outcome.message.is_none());
     let text = dialect.text();
     let mut parts = Vec::new();
     if !plain.is_empty() {
@@ -70,7 +91,7 @@ fn record(outcome: &Outcome) -> Value {
 mod tests {
     use std::time::Duration;
 
-    use super::table_of;
+    use super::{Recorded, table_of};
     use crate::queue::{Outcome, OutcomeStatus};
     use crate::script::Dialect;
 
@@ -86,9 +107,13 @@ mod tests {
             outcome(3, OutcomeStatus::Reject(None), Some("late")),
             outcome(2, OutcomeStatus::Error(Duration::from_millis(5)), Some("it's away")),
         ];
-        let table = table_of(Dialect::DuckDb, &outcomes);
+        let mut recorded = Recorded::default();
+        let table = table_of(Dialect::DuckDb, &recorded.fresh("c", &outcomes));
         assert!(table.contains("'[1,3]'") && table.contains("it''s away") && !table.contains("late"), "{table}");
-        let table = table_of(Dialect::Postgres, &outcomes[..2]);
+        let table = table_of(Dialect::Postgres, &recorded.fresh("c", &outcomes[..2]));
         assert!(table.contains("'{1,3}'") && !table.contains("json"), "{table}");
+        recorded.add("c", &[&outcomes[1]]);
+        let seqs = |claim: &str| recorded.fresh(claim, &outcomes).iter().map(|one| one.seq).collect::<Vec<_>>();
+        assert_eq!((seqs("c"), seqs("d")), (vec![1, 2], vec![1, 3, 2]));
     }
 }

@@ -87,8 +87,18 @@ impl Queue for SqlStore {
         if outcomes.is_empty() {
             return Ok(());
         }
-        let source = table_of(self.dialect(), outcomes);
-        self.fenced(include_str!("../sql/record.sql"), claim, &[("outcomes", Arg::Sql(&source))], None)
+        let fresh = self.recorded.fresh(&claim.claim_id, outcomes);
+        // That the claim is lost is told all the same.
+        let Some(first) = fresh.first() else { return self.fenced("", claim, &[], None) };
+        let source = table_of(self.dialect(), &fresh);
+        let args = [
+            ("target", Arg::Text(&claim.target)),
+            ("outcomes", Arg::Sql(&source)),
+            ("first_seq", Arg::Number(first.seq)),
+        ];
+        self.fenced(include_str!("../sql/record.sql"), claim, &args, None)?;
+        self.recorded.add(&claim.claim_id, &fresh);
+        Ok(())
     }
 
     fn apply(&mut self, claim: &ClaimLease) -> Result<(), StateError> {
@@ -99,6 +109,8 @@ impl Queue for SqlStore {
         let script = [include_str!("../sql/apply.sql"), include_str!("../sql/release.sql")].concat();
         self.fenced(&script, claim, &[], Some(Fence::LeaseLost))?;
         self.held.remove(&self.worker, &claim.claim_id);
+        self.recorded.forget(&claim.claim_id);
+        self.backend.trim();
         Ok(())
     }
 

@@ -6,6 +6,7 @@ use crate::backend::Backend;
 use crate::failure::{Failure, Fence};
 use crate::held::Held;
 use crate::open::{StateConfig, connect};
+use crate::outcomes::Recorded;
 use crate::retry::{Attempts, Next, VerbError};
 use crate::script::{Arg, Dialect, fill};
 use crate::{BackendKind, StateError, WorkerId};
@@ -16,13 +17,14 @@ pub struct SqlStore {
     config: StateConfig,
     pub(crate) worker: WorkerId,
     pub(crate) held: Held,
+    pub(crate) recorded: Recorded,
     /// Whether the session was lost and no new one could be opened: the next request tries that first.
     is_lost: bool,
 }
 
 impl SqlStore {
     pub(crate) fn new(backend: Box<dyn Backend>, config: StateConfig, worker: WorkerId) -> Self {
-        Self { backend, config, worker, held: Held::default(), is_lost: false }
+        Self { backend, config, worker, held: Held::default(), recorded: Recorded::default(), is_lost: false }
     }
 
     /// The database that holds the state.

@@ -228,6 +228,8 @@ fn killed_while_pushing_on(kind: BackendKind, kills: usize) {
     );
     team.workers.iter().for_each(|worker| worker.write("lib/crm.star", &lib));
     team.model("sync/x", &format!("-- @kind: {MERGE}\n-- @push: crm\n{SELECT}\n"));
+    // What came before the first feed is sent as it is, without its history.
+    team.workers[0].run(&["run"]).success();
     under_kills(&team, kills, |round| {
         let first = 10 * round + 1;
         lake.execute(&format!(

@@ -26,7 +26,7 @@ pub(crate) fn feed_target(
     is_net: bool,
 ) -> Result<Option<FedTarget>, RunError> {
     let target = &model.target;
-    let name = target.to_string();
+    let name = target.key();
     let mut warnings = Vec::new();
     loop {
         let Some(now) = table_at(&session.connection, &session.lake, &session.metadata, target)? else {

@@ -41,7 +41,7 @@ pub(crate) fn before_maintenance(
         let push = model.push.as_ref().and_then(|call| registry.get(&call.function)?.api.push.as_ref());
         let is_net = push.is_some_and(|api| api.is_net);
         if feed_target(session, &store, model, "", is_net)?.is_some() {
-            catch_up(session, &store, &model.target.to_string(), newest)?;
+            catch_up(session, &store, &model.target.key(), newest)?;
         }
     }
     let mut store = store.lock();

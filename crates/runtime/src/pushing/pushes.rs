@@ -71,7 +71,7 @@ impl<'a> Pushes<'a> {
         let Some((lib, api)) = self.registry.get(&plan.lib).and_then(|lib| Some((lib, lib.api.push.as_ref()?))) else {
             return Ok(None);
         };
-        let target = planned.target().to_string();
+        let target = planned.target().key();
         let Some(fed) = feed_target(session, &self.store, &planned.model, &planned.hash, api.is_net)? else {
             return Ok(None);
         };

@@ -40,7 +40,7 @@ pub fn drop_all(options: &QueueOptions, name: &str) -> Result<(String, u64), Run
 pub fn reset(options: &QueueOptions, name: &str, to: Reset) -> Result<(String, u64), RunError> {
     let model = pushing_model(options, name)?;
     let _lock = options.lock()?;
-    let target = model.target.to_string();
+    let target = model.target.key();
     if to == Reset::Resend {
         let dropped = options.store()?.forget_position(&target)?;
         return Ok((target, dropped));

@@ -54,7 +54,7 @@ pub fn preview(options: &QueueOptions, name: &str, most: usize) -> Result<PushPr
     let wanted = most.saturating_mul(size(api.batch_size)).max(chunk);
     let next = next_events(options, &session, planned, api, wanted)?;
     let sink = sink(&session, planned, &plan.arguments)?;
-    let target = planned.target().to_string();
+    let target = planned.target().key();
     let preview = Preview {
         target: &target,
         table_uuid: &next.table_uuid,
@@ -102,7 +102,7 @@ fn next_events(
     api: &PushApi,
     wanted: usize,
 ) -> Result<Next, RunError> {
-    let target = planned.target().to_string();
+    let target = planned.target().key();
     let now = table_at(&session.connection, &session.lake, &session.metadata, planned.target())?;
     let Some(now) = now else { return Err(QueueError::NoTable { target }.into()) };
     let (position, queue) = {

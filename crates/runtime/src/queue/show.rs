@@ -26,7 +26,7 @@ pub fn overview(options: &QueueOptions) -> Result<Overview, RunError> {
     let pushing = PushingModels::read(&options.root)?;
     let is_left = |queue: &&TargetOverview| {
         let holds = queue.pending + queue.waiting + queue.dead > 0 || !queue.in_flight.is_empty();
-        holds && !pushing.keys.contains(&queue.target.to_lowercase())
+        holds && !pushing.keys.contains(&queue.target)
     };
     let without_model = targets.iter().filter(is_left).map(|queue| queue.target.clone()).collect();
     Ok(Overview { targets, without_model })

@@ -40,12 +40,11 @@ pub(super) fn find(store: &mut SqlStore, root: &Path, name: &str) -> Result<Know
     let pushing = PushingModels::read(root)?;
     let mut queues = store.overview()?;
     let names: BTreeSet<String> = queues.iter().map(|queue| queue.target.clone()).chain(pushing.names).collect();
-    let exact = names.get(name).or_else(|| names.iter().find(|known| known.to_lowercase() == name.to_lowercase()));
-    let Some(found) = exact.cloned() else {
+    let Some(found) = names.get(&name.to_lowercase()).cloned() else {
         return Err(QueueError::Unknown { name: name.into(), suggestion: closest(name, names.into_iter()) }.into());
     };
     let at = queues.iter().position(|queue| queue.target == found);
-    let has_model = pushing.keys.contains(&found.to_lowercase());
+    let has_model = pushing.keys.contains(&found);
     Ok(KnownTarget { queue: at.map(|at| queues.swap_remove(at)), name: found, has_model })
 }
 
@@ -63,7 +62,7 @@ impl PushingModels {
             models.iter().filter(|model| model.push.is_none()).map(|model| model.target.key()).collect();
         let files = find_model_files(root)?.into_iter().filter_map(|source| source.target.ok());
         let keys = files.map(|target| target.key()).filter(|key| !others.contains(key)).collect();
-        let names = models.iter().filter(|model| model.push.is_some()).map(|model| model.target.to_string()).collect();
+        let names = models.iter().filter(|model| model.push.is_some()).map(|model| model.target.key()).collect();
         Ok(Self { names, keys })
     }
 }

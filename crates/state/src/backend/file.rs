@@ -18,19 +18,14 @@ pub(crate) struct File {
 impl File {
     /// The session of an instance that has the file attached.
     pub(crate) fn new(instance: Instance) -> Result<Self, EngineError> {
-        instance.connection.execute("USE state")?;
+        // Requests are small: more threads cost memory and save no time.
+        instance.connection.execute("USE state; SET threads = 1")?;
         let limit = MemoryLimit::of(&instance.connection)?;
         Ok(Self { instance, limit })
     }
 
     pub(crate) fn into_instance(self) -> Instance {
         self.instance
-    }
-
-    /// Gives memory back: the lake's session beside this one has the machine. No request may be refused for a lack of
-    /// it, so there is no lower limit for all of them.
-    fn trim(&self) {
-        self.limit.trim(&self.instance.connection);
     }
 }
 
@@ -71,5 +66,11 @@ impl Backend for File {
             self.trim();
         }
         done
+    }
+
+    /// Gives memory back: the lake's session beside this one has the machine. No request may be refused for a lack of
+    /// it, so there is no lower limit for all of them.
+    fn trim(&self) {
+        self.limit.trim(&self.instance.connection);
     }
 }

@@ -76,6 +76,9 @@ pub(crate) trait Backend: Send {
 
     /// Executes INSERTs from loaded tables into tables `state.x`, and then a script, in one transaction.
     fn transfer(&mut self, inserts: &[String], script: &str) -> Result<(), EngineError>;
+
+    /// Gives back memory that this side keeps for the next request.
+    fn trim(&self) {}
 }
 
 /// Makes a temporary table of rows.

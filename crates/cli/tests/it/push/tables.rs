@@ -104,3 +104,31 @@ fn rows_that_the_catalog_itself_holds_are_sent_as_others_are() {
     scene.good();
     assert_eq!(scene.check().twice, 0);
 }
+
+#[test]
+fn a_model_whose_file_is_renamed_by_case_goes_on_where_it_was() {
+    let scene = Scene::new(MERGE, "\"batch_size\": 50, \"retry_backoff\": 0", SYNC);
+    scene.add(1..=3);
+    scene.good();
+    scene.sink.always(Say::Status(500));
+    scene.change("id = 1");
+    scene.bad();
+    let models = scene.fixture.project.root().join("models/sync");
+    std::fs::rename(models.join("x.sql"), models.join("X.sql")).unwrap();
+    scene.sink.always(Say::Ok);
+    has(&scene.good(), "PUSH: 2 delivered");
+    scene.change("id = 2");
+    has(&scene.good(), "PUSH: 2 delivered");
+    assert_eq!(scene.check().twice, 0);
+}
+
+#[test]
+fn a_table_that_is_empty_at_first_sends_the_rows_that_come() {
+    let scene = Scene::new(MERGE, "\"batch_size\": 50", SYNC);
+    has(&scene.good(), "[OK] sync.x");
+    scene.lake.execute("CREATE TABLE ext.other (a INTEGER)");
+    scene.good();
+    scene.add(1..=2);
+    has(&scene.good(), "PUSH: 2 delivered");
+    assert_eq!(scene.check().rows, 2);
+}
