@@ -174,9 +174,10 @@ impl Diagnose for MaterializeError {
         match self {
             Self::Query(error) | Self::Write(error) => error.code(),
             Self::MaskedColumn { .. } | Self::Mask { .. } => Code::Mask,
-            Self::MaskedType { .. } => Code::RowsWouldBeDropped,
             Self::KeyMissing { .. } | Self::KeyNull { .. } | Self::KeyRepeated { .. } => Code::Key,
-            Self::RowsWouldBeDropped { .. } | Self::ValuesWouldBeDropped { .. } => Code::RowsWouldBeDropped,
+            Self::RowsWouldBeDropped { .. } | Self::ValuesWouldBeDropped { .. } | Self::MaskedType { .. } => {
+                Code::RowsWouldBeDropped
+            }
             Self::Inexact { .. } | Self::UnsupportedType { .. } | Self::ReservedColumn { .. } | Self::NeedsWhole => {
                 Code::Sql
             }

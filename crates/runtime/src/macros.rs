@@ -84,7 +84,9 @@ pub(crate) fn make_named_checks(
 /// The macros that the files make, in lower case: they take the place of shipped ones.
 pub(crate) fn own_macros(files: &[ConfigFile]) -> BTreeSet<String> {
     let mut definitions = ConfigDefinitions::default();
-    files.iter().for_each(|file| definitions.add_macros(&file.source));
+    for file in files {
+        definitions.add_macros(&file.source);
+    }
     definitions.macros().clone()
 }
 
