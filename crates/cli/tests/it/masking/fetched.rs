@@ -166,25 +166,33 @@ def fetch(page):
     return {"rows": rows, "next": number + 1 if number < 5 else None}
 "#;
 
+/// What a look at all files found.
+struct Looked {
+    /// Files with a value that is not masked.
+    open: usize,
+    /// Files with one that is.
+    raw: Vec<String>,
+}
+
+impl Looked {
+    /// Looks at the files of the project, the engine and the state's server.
+    fn at(fixture: &StateFixture) -> Self {
+        let project = &fixture.project;
+        let server = fixture.postgres.as_ref().unwrap().folder();
+        let folders = [project.root(), project.temp_root(), server.to_owned()];
+        let found = |text: &str| folders.iter().flat_map(|folder| files_with(folder, text)).collect::<Vec<_>>();
+        Self { open: found("openmark").len(), raw: found("rawsecret") }
+    }
+}
+
 #[test]
 fn the_state_never_has_a_masked_value_in_clear() {
     let fixture = Arc::new(OnceLock::<StateFixture>::new());
-    let looked: Arc<Mutex<Vec<(usize, Vec<String>)>>> = Arc::default();
-    let (seen, looking) = (Arc::clone(&looked), Arc::clone(&fixture));
-    let look = move |fixture: &StateFixture| {
-        let folders = [
-            fixture.project.root(),
-            fixture.project.temp_root(),
-            fixture.postgres.as_ref().unwrap().folder().to_owned(),
-        ];
-        let found = |text: &str| folders.iter().flat_map(|folder| files_with(folder, text)).collect::<Vec<_>>();
-        (found("openmark").len(), found("rawsecret"))
-    };
-    let look = Arc::new(look);
-    let looks = Arc::clone(&look);
+    let looked = Arc::new(Mutex::new(Vec::new()));
+    let (looking, seen) = (Arc::clone(&fixture), Arc::clone(&looked));
     let api = Server::new(move |_, request| {
         if request.parameter("number").as_deref() == Some("5") {
-            seen.lock().unwrap().push(looks(looking.get().unwrap()));
+            seen.lock().unwrap().push(Looked::at(looking.get().unwrap()));
         }
         Answer::ok("{}")
     });
@@ -205,12 +213,12 @@ fn the_state_never_has_a_masked_value_in_clear() {
     let ran = project.run(&["run"]).success();
     assert!(!format!("{}{}", ran.stdout, ran.stderr).contains("rawsecret"));
     assert_eq!(project.rows("SELECT DISTINCT mail FROM raw.x"), "r***@example.com\n");
-    looked.lock().unwrap().push(look(fixture));
+    looked.lock().unwrap().push(Looked::at(fixture));
     let looked = looked.lock().unwrap();
     assert_eq!(looked.len(), 3);
-    for (open, raw) in looked.iter() {
-        assert!(*open > 0, "what is not masked is found, so what is would be");
-        assert_eq!(raw, &Vec::<String>::new());
+    for found in looked.iter() {
+        assert!(found.open > 0, "what is not masked is found, so what is would be");
+        assert_eq!(found.raw, Vec::<String>::new());
     }
 }
 
