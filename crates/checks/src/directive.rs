@@ -56,6 +56,11 @@ impl std::fmt::Display for DispatchError {
 impl std::error::Error for DispatchError {}
 
 impl DispatchError {
+    /// The message of a directive of `stage`, for `run` and `validate`.
+    pub fn told(&self, stage: Stage) -> String {
+        format!("{stage} dispatch error: {self}")
+    }
+
     /// How to write it.
     pub fn help(&self) -> &'static str {
         match self {

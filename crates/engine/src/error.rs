@@ -111,6 +111,25 @@ impl EngineError {
         matches!(self, Self::Sql { class, .. } if ["Binder", "Catalog", "Parser", "Syntax"].iter().any(|word| class.starts_with(word)))
     }
 
+    /// The same without a text that may hold a value of a row: the engine quotes what it could not convert. Its place
+    /// stays.
+    #[must_use]
+    pub fn without_values(self) -> Self {
+        match self {
+            Self::Sql { class, offset, .. } if self.is_of_values() => Self::Sql {
+                class,
+                message: "the engine failed at a value, which is not shown, as the model masks columns".into(),
+                offset,
+            },
+            other => other,
+        }
+    }
+
+    /// Whether a statement failed while it looked at rows.
+    fn is_of_values(&self) -> bool {
+        !self.is_refusal() && self.is_statement_fault()
+    }
+
     /// Whether a function is missing that comes with an extension which is not loaded.
     pub fn is_of_extension(&self) -> bool {
         let Self::Sql { class, message, .. } = self else { return false };

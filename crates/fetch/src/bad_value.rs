@@ -14,6 +14,9 @@ const SHOWN: usize = 100;
 /// Most bytes of a value that are kept. More than are shown, so that a secret can be found whole before it is cut.
 pub(crate) const KEPT: usize = 8 * 1024;
 
+/// Stands for the value of a masked column.
+const MASKED: &str = "(of a masked column)";
+
 /// What fails a model unless its column is declared with `TRY_CAST`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadValue {
@@ -36,7 +39,7 @@ impl BadValue {
             column: column.alias.clone(),
             source: column.source.clone(),
             type_name: column.sql_type.clone(),
-            value,
+            value: if column.is_masked { MASKED.to_owned() } else { value },
             reason: refusal.to_string(),
         }
     }

@@ -15,4 +15,6 @@ pub struct Column {
     pub sql_type: String,
     /// Whether a bad value is NULL instead of an error.
     pub is_try: bool,
+    /// Whether it is masked: then messages show none of its values.
+    pub is_masked: bool,
 }

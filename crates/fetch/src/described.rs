@@ -67,6 +67,7 @@ mod tests {
             declared: DeclaredType::parse("BIGINT"),
             sql_type: "BIGINT".into(),
             is_try: false,
+            is_masked: false,
         };
         let expected = HostValue::Dict(vec![(text("name"), text("Id")), (text("type"), text("BIGINT"))]);
         assert_eq!(columns_argument(&[column]), HostValue::List(vec![expected]));

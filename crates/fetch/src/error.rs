@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use engine::EngineError;
 use lib_functions::LibError;
 use state::StateError;
 use types::{Code, Diagnose, Place};
@@ -25,6 +26,9 @@ pub enum FetchError {
         /// Column, value and type, without secrets.
         message: String,
     },
+    /// A page cannot be masked.
+    #[error("a page cannot be masked: {}", .0.cleaned())]
+    Mask(EngineError),
     /// The pages do not come to an end.
     #[error("{lib}: {message}")]
     Pages {
@@ -49,6 +53,7 @@ impl Diagnose for FetchError {
             Self::Lib(error) => error.code(),
             Self::State(error) => error.code(),
             Self::Value { .. } => Code::FetchValue,
+            Self::Mask(_) => Code::Mask,
             Self::Pages { .. } => Code::FetchPages,
             Self::TimedOut { .. } => Code::FetchTimeout,
         }
@@ -60,6 +65,9 @@ impl Diagnose for FetchError {
             Self::State(error) => error.help(),
             Self::Value { .. } => {
                 "declare another type in the SELECT, or write TRY_CAST to make such values NULL".into()
+            }
+            Self::Mask(_) => {
+                "correct the masking function, in config/macros/, or the tag of the @column directive".into()
             }
             Self::Pages { .. } => {
                 "return another \"next\" with each page, and none with the last; or raise \"max_pages\"".into()

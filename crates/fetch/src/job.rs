@@ -12,7 +12,7 @@ use state::{FetchLease, SharedStore, StateError};
 use crate::bad_value::shortened;
 use crate::guard::{Guard, PageSum};
 use crate::row_text;
-use crate::{BadValue, Carriers, Column, Converter, FetchError};
+use crate::{BadValue, Carriers, Column, Converter, FetchError, PageMasker};
 
 /// Rows that are staged at once …
 const STAGE_ROWS: usize = 10_000;
@@ -33,6 +33,8 @@ pub struct Fetch<'a> {
     pub arguments: Vec<(&'a str, HostValue)>,
     /// The columns.
     pub columns: Vec<Column>,
+    /// Masks some of them, before anything is staged.
+    pub masker: Option<&'a PageMasker>,
     /// The target, as the state names it.
     pub target: &'a str,
     /// The run.
@@ -129,11 +131,17 @@ impl Fetch<'_> {
                 };
                 let part;
                 (part, rest) = rest.split_at(rest.iter().take(STAGE_ROWS).take_while(fits).count().max(1));
-                self.store.lock().stage_rows(lease, staged, part)?;
+                self.stage(lease, staged, part)?;
                 staged += part.len() as u64;
             }
         }
         Ok(())
+    }
+
+    /// Stages a part; what is masked is never there in clear.
+    fn stage(&self, lease: &FetchLease, from: u64, part: &[String]) -> Result<(), FetchError> {
+        let masked = self.masker.map(|masker| masker.mask(part, |text| self.host.redact(text))).transpose()?;
+        Ok(self.store.lock().stage_rows(lease, from, masked.as_deref().unwrap_or(part))?)
     }
 
     fn unstaged(&self) -> FetchError {

@@ -20,6 +20,7 @@ mod job;
 mod json_check;
 mod json_write;
 mod keys;
+mod masking;
 mod moment;
 mod nested;
 mod row_text;
@@ -37,6 +38,7 @@ pub use converter::Converter;
 pub use described::{columns_argument, described_columns};
 pub use error::FetchError;
 pub use job::{Fetch, Fetched, Staged};
+pub use masking::PageMasker;
 pub use row_text::{ROW_FORMAT, placed_rows, typed_rows};
 pub use sql::select_list;
 

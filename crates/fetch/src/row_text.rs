@@ -33,6 +33,28 @@ pub fn placed_rows(column: &str, table: &str) -> String {
     )
 }
 
+/// The texts of `column` of `table`, in their order, with the values of some columns replaced: `replaced` gives for the
+/// number of a column, from 0, and the SQL of its carrier the SQL of the new one. A second column comes of what `also`
+/// gives for the same.
+pub(crate) fn replaced_rows(
+    column: &str,
+    table: &str,
+    count: usize,
+    replaced: impl Fn(usize, &str) -> Option<String>,
+    also: impl Fn(usize, &str) -> Option<String>,
+) -> String {
+    let carrier = |at: usize| format!("v[{}]", at + 3);
+    let value = |at: usize| replaced(at, &carrier(at)).unwrap_or_else(|| carrier(at));
+    let values: String = (0..count).map(|at| format!(", {}", value(at))).collect();
+    let also: Vec<String> = (0..count).filter_map(|at| also(at, &carrier(at))).collect();
+    format!(
+        "SELECT json_array(v[1], v[2]{values})::VARCHAR, hash({}) \
+         FROM (SELECT rowid AS place, {} AS v FROM {table}) ORDER BY place",
+        also.join(", "),
+        list_of(column)
+    )
+}
+
 fn list_of(column: &str) -> String {
     format!("from_json({column}, '[\"VARCHAR\"]')")
 }

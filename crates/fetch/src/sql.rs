@@ -61,8 +61,14 @@ mod tests {
 
     fn listed(sql_type: &str, is_try: bool) -> String {
         let declared = DeclaredType::parse(sql_type);
-        let column =
-            Column { source: "s".into(), alias: "a \"b\"".into(), declared, sql_type: sql_type.into(), is_try };
+        let column = Column {
+            source: "s".into(),
+            alias: "a \"b\"".into(),
+            declared,
+            sql_type: sql_type.into(),
+            is_try,
+            is_masked: false,
+        };
         select_list(&[column], |at| format!("c[{}]", at + 1))
     }
 

@@ -44,6 +44,36 @@ pub enum MaterializeError {
         /// The columns.
         keys: Vec<String>,
     },
+    /// A masked column is not in the output, or more than once: then the others would stay in clear.
+    #[error("the masked column `{column}` is {} (available columns: {})", if *twice { "in the model output more than once" } else { "not in the model output" }, available.join(", "))]
+    MaskedColumn {
+        /// The column.
+        column: String,
+        /// Whether it is there more than once.
+        twice: bool,
+        /// The output's columns.
+        available: Vec<String>,
+    },
+    /// A column cannot be masked.
+    #[error("column `{column}` cannot be masked with {function}: {}", error.cleaned())]
+    Mask {
+        /// The column.
+        column: String,
+        /// The function.
+        function: String,
+        /// The engine's answer.
+        error: EngineError,
+    },
+    /// The table holds a column in clear that is masked from now on, and cannot be masked where it is.
+    #[error("the table holds column `{column}` in clear as {present}, and masked it is {masked}")]
+    MaskedType {
+        /// The column.
+        column: String,
+        /// Its type in the table.
+        present: String,
+        /// Its type when masked.
+        masked: String,
+    },
     /// A unique key repeats.
     #[error("{values} unique_key value(s) occur more than once in column {key}: {}", sample.join(", "))]
     KeyRepeated {
@@ -119,6 +149,17 @@ impl MaterializeError {
         }
     }
 
+    /// The same without what the engine may tell of a value ([`EngineError::without_values`]).
+    #[must_use]
+    pub fn without_values(self) -> Self {
+        match self {
+            Self::Query(error) => Self::Query(error.without_values()),
+            Self::Write(error) => Self::Write(error.without_values()),
+            Self::Mask { column, function, error } => Self::Mask { column, function, error: error.without_values() },
+            other => other,
+        }
+    }
+
     /// The text for the output, without class prefixes and excerpts.
     pub fn cleaned(&self) -> String {
         match self {
@@ -132,8 +173,11 @@ impl Diagnose for MaterializeError {
     fn code(&self) -> Code {
         match self {
             Self::Query(error) | Self::Write(error) => error.code(),
+            Self::MaskedColumn { .. } | Self::Mask { .. } => Code::Mask,
             Self::KeyMissing { .. } | Self::KeyNull { .. } | Self::KeyRepeated { .. } => Code::Key,
-            Self::RowsWouldBeDropped { .. } | Self::ValuesWouldBeDropped { .. } => Code::RowsWouldBeDropped,
+            Self::RowsWouldBeDropped { .. } | Self::ValuesWouldBeDropped { .. } | Self::MaskedType { .. } => {
+                Code::RowsWouldBeDropped
+            }
             Self::Inexact { .. } | Self::UnsupportedType { .. } | Self::ReservedColumn { .. } | Self::NeedsWhole => {
                 Code::Sql
             }
@@ -145,6 +189,17 @@ impl Diagnose for MaterializeError {
         match self {
             Self::Query(error) | Self::Write(error) => error.help(),
             Self::KeyMissing { key, .. } => format!("select `{key}` in the model, or name another column"),
+            Self::MaskedColumn { column, twice: false, .. } => {
+                format!("select `{column}` in the model, or take the tag out of its @column directive")
+            }
+            Self::MaskedColumn { column, .. } => {
+                format!("select `{column}` once, and give the others names of their own, each with its own tag")
+            }
+            Self::Mask { function, .. } => format!(
+                "name a masking function that takes the column's values: mask_email, mask_ssn, hash_pii, redact, or a \
+                 macro of your own, `CREATE OR REPLACE MACRO {function}(v) AS …` in config/macros/"
+            ),
+            Self::MaskedType { .. } => "rebuild the table: run the model with --full-refresh".into(),
             Self::KeyNull { .. } => {
                 "filter these rows out in the model, or give the key a value with coalesce()".into()
             }

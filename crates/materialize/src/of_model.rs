@@ -39,6 +39,9 @@ pub fn output_place(model: &Model, error: &MaterializeError, offset: impl Fn(&st
         MaterializeError::KeyMissing { directive, key, .. } => model.directive_place(directive, key),
         MaterializeError::KeyNull { directive, keys, .. } => model.directive_place(directive, keys.first()?),
         MaterializeError::KeyRepeated { key, .. } => model.directive_place("@unique_key", key),
+        MaterializeError::MaskedColumn { column, .. }
+        | MaterializeError::Mask { column, .. }
+        | MaterializeError::MaskedType { column, .. } => model.directive_place("@column", column),
         MaterializeError::PartitionType { column, .. } => model.directive_place("@partitioned_by", column),
         MaterializeError::ReservedColumn { column }
         | MaterializeError::UnsupportedType { column, .. }

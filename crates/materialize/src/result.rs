@@ -1,10 +1,11 @@
 //! The temporary table that holds a run's result (chapter 02 §0, step 3).
 
 use engine::{Connection, EngineError, Value};
-use model::{TokenKind, tokens};
+use model::{Mask, TokenKind, tokens};
 use types::{Column, Target, quote};
 
 use crate::MaterializeError;
+use crate::masking::Masked;
 use crate::output::check_storable;
 
 /// A built result.
@@ -71,18 +72,26 @@ pub enum ResultRows {
     Ready,
 }
 
-/// Runs a model's SQL into its temporary table.
+/// Runs a model's SQL into its temporary table. What `masks` name is masked in the same statement, so that nothing else
+/// is ever kept of it; where the rows are ready, they are masked already.
 pub fn build_result(
     connection: &Connection,
     target: &Target,
     sql: &str,
     rows: ResultRows,
+    masks: &[Mask],
 ) -> Result<ModelResult, MaterializeError> {
     let name = target.temp_name();
     let table = match rows {
-        ResultRows::All => build_table(connection, &name, sql, wrapping(sql))?,
-        ResultRows::None => build_table(connection, &name, sql, ("FROM (", "\n) LIMIT 0"))?,
         ResultRows::Ready => sql.to_owned(),
+        ResultRows::All if masks.is_empty() => build_table(connection, &name, sql, wrapping(sql))?,
+        ResultRows::None if masks.is_empty() => build_table(connection, &name, sql, ("FROM (", "\n) LIMIT 0"))?,
+        ResultRows::All | ResultRows::None => {
+            let masked = Masked::read(connection, sql, masks)?;
+            let end = if rows == ResultRows::None { "\n) LIMIT 0" } else { "\n)" };
+            let built = build_table(connection, &name, sql, (&masked.select(), end));
+            built.map_err(|error| masked.explained(connection, error))?
+        }
     };
     let columns = describe(connection, &table).map_err(MaterializeError::Write)?;
     let rows = connection.query_value(&format!("SELECT count(*) FROM {table}")).map_err(MaterializeError::Write)?;
@@ -132,14 +141,18 @@ pub(crate) fn describe(connection: &Connection, table: &str) -> Result<Vec<Colum
 
 /// `SUMMARIZE`, `DESCRIBE` and `SHOW` stand only inside brackets; everything else may need to stand alone.
 fn wrapping(sql: &str) -> (&'static str, &'static str) {
-    let first = tokens(sql).into_iter().find(|token| token.kind == TokenKind::Word);
-    let word = first.map(|token| sql[token.span].to_lowercase()).unwrap_or_default();
     // The line break keeps a comment at the end of the SQL from swallowing the bracket.
-    if matches!(word.as_str(), "summarize" | "describe" | "show") { ("FROM (", "\n)") } else { ("", "") }
+    if matches!(first_word(sql).as_str(), "summarize" | "describe" | "show") { ("FROM (", "\n)") } else { ("", "") }
+}
+
+/// The first word of a statement, in lower case.
+pub(crate) fn first_word(sql: &str) -> String {
+    let first = tokens(sql).into_iter().find(|token| token.kind == TokenKind::Word);
+    first.map(|token| sql[token.span].to_lowercase()).unwrap_or_default()
 }
 
 /// Makes an error's offset one of the model's SQL.
-fn shift(error: EngineError, prefix: usize, len: usize) -> MaterializeError {
+pub(crate) fn shift(error: EngineError, prefix: usize, len: usize) -> MaterializeError {
     MaterializeError::Query(match error {
         EngineError::Sql { class, message, offset } => {
             let offset = offset.and_then(|at| at.checked_sub(prefix)).filter(|&at| at <= len);

@@ -34,6 +34,9 @@ pub fn normalize(sql: &str) -> String {
 pub fn definition_hash(model: &Model, config: &ConfigDefinitions) -> String {
     let masks = model.columns.iter().filter_map(|doc| Some(format!("{}={}", doc.name.to_lowercase(), doc.mask()?)));
     let masks: BTreeSet<String> = masks.collect();
+    // The functions of tags are called like those of the SQL.
+    let called = model.masks().into_iter().map(|mask| mask.function.to_lowercase());
+    let reachable = reachable_words(model.sql()).into_iter().chain(called).collect();
     let partitions: Vec<String> = model.partitioned_by.iter().map(ToString::to_string).collect();
     let parts = [
         ("sql", normalize(model.sql())),
@@ -46,7 +49,7 @@ pub fn definition_hash(model: &Model, config: &ConfigDefinitions) -> String {
         ("fetch", model.fetch.to_string()),
         ("push", model.push.as_ref().map_or_else(String::new, |push| push.function.clone())),
         ("masks", masks.into_iter().collect::<Vec<_>>().join(",")),
-        ("config", config.used_by(model.sql()).join("\n")),
+        ("config", config.used_by(reachable).join("\n")),
     ];
     let mut hash = Sha256::new();
     for (name, value) in parts {
@@ -112,10 +115,10 @@ impl ConfigDefinitions {
         }
     }
 
-    /// The normalized statements that `sql` refers to, directly or through others, in file order.
-    fn used_by(&self, sql: &str) -> Vec<&str> {
+    /// The normalized statements that `words` refer to, directly or through others, in file order.
+    fn used_by(&self, words: Vec<String>) -> Vec<&str> {
         let mut reachable: BTreeSet<usize> = BTreeSet::new();
-        let mut pending = vec![reachable_words(sql)];
+        let mut pending = vec![words];
         while let Some(words) = pending.pop() {
             let words: BTreeSet<&String> = words.iter().collect();
             for (at, definition) in self.statements.iter().enumerate() {
@@ -194,6 +197,21 @@ mod tests {
             hash("-- @push: crm('b')\nSELECT 1", &config),
             "push arguments are not hashed"
         );
+    }
+
+    #[test]
+    fn the_macro_of_a_masking_tag_counts_like_those_that_the_sql_names() {
+        let config = |body: &str| {
+            let mut config = ConfigDefinitions::default();
+            config.add_macros(&format!("CREATE MACRO Mask_Own(v) AS {body};"));
+            config
+        };
+        let tagged = "-- @column: a = x | mask_OWN\nSELECT a FROM t";
+        assert_ne!(hash(tagged, &config("1")), hash(tagged, &config("2")));
+        let other = "-- @column: a = x | redact\nSELECT a FROM t";
+        assert_eq!(hash(other, &config("1")), hash(other, &config("2")));
+        let described = "-- @column: a = other words | mask_OWN\nSELECT a FROM t";
+        assert_eq!(hash(tagged, &config("1")), hash(described, &config("1")));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The run type of a model, from recorded facts (the table of chapter 02 §2.1).
 
 use serde_json::Value;
-use types::{Column, ColumnLineage, CommitInfo, Decision, Kind, Reason, RunType};
+use types::{Column, ColumnLineage, ColumnMask, CommitInfo, Decision, Kind, Reason, RunType};
 
 /// What is known of a model when its run type is decided.
 pub struct ModelFacts<'a> {
@@ -34,6 +34,8 @@ pub struct LastCommit {
     pub columns: Vec<Column>,
     /// Where they came from.
     pub column_lineage: Vec<ColumnLineage>,
+    /// Which of them it masked, with what.
+    pub masks: Vec<ColumnMask>,
     /// When it ended, RFC 3339, UTC; empty if it does not tell.
     pub end_time: String,
 }
@@ -59,6 +61,7 @@ impl LastCommit {
             read_snapshot: info.read_snapshot,
             columns: info.columns,
             column_lineage: info.column_lineage,
+            masks: info.masks,
             end_time: info.end_time,
         })
     }

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
-use checks::{Stage, summary};
+use checks::{Stage, function_summary, summary};
 
 use crate::{DotEnv, ProjectError, draw_state_key};
 
@@ -103,7 +103,7 @@ pub fn init(root: &Path, catalog: CatalogKind) -> Result<String, ProjectError> {
         write_new(root, &format!("{folder}/.gitkeep"), "")?;
     }
     for (path, text) in FILES {
-        write_new(root, &path.replacen("config/", UNFINISHED, 1), &with_checks(path, text))?;
+        write_new(root, &path.replacen("config/", UNFINISHED, 1), &with_lists(path, text))?;
     }
     write_new(root, &format!("{UNFINISHED}catalog.sql"), catalog.template())?;
     fs::rename(root.join(UNFINISHED), root.join("config"))
@@ -111,10 +111,16 @@ pub fn init(root: &Path, catalog: CatalogKind) -> Result<String, ProjectError> {
     Ok(name)
 }
 
-/// The template of a stage's macros lists the checks that are shipped for it.
-fn with_checks(path: &str, text: &str) -> String {
+/// The templates of macros list what is shipped of their sort.
+fn with_lists(path: &str, text: &str) -> String {
+    let margin = "--   ";
+    let text = match path {
+        "config/macros/helpers.sql" => text.replace("{{functions}}", &function_summary(false, margin)),
+        "config/macros/masking.sql" => text.replace("{{functions}}", &function_summary(true, margin)),
+        _ => text.to_owned(),
+    };
     let stage = Stage::ALL.into_iter().find(|stage| path == format!("config/macros/{stage}s.sql"));
-    stage.map_or_else(|| text.to_owned(), |stage| text.replace("{{checks}}", &summary(stage, "--   ")))
+    stage.map_or_else(|| text.clone(), |stage| text.replace("{{checks}}", &summary(stage, margin)))
 }
 
 fn make_folder(root: &Path, folder: &str) -> Result<(), ProjectError> {

@@ -9,6 +9,7 @@ use materialize::{
     MaterializeError, Rebuild, WriteRequest, build_result, check_unique_in_query, drop_result, kind_write, layout,
     write_model,
 };
+use model::Mask;
 use plan::Names;
 use project::ConfigFile;
 use query::Functions;
@@ -21,6 +22,7 @@ use crate::functions::KnownFunctions;
 use crate::git::GitInfo;
 use crate::known::Known;
 use crate::lineage::{lineage, renames};
+use crate::masking::mask_table;
 use crate::planning::PlannedModel;
 use crate::reading::{Fallback, Reader, Source};
 use crate::record::{Run, Steps, commit_info, record};
@@ -28,6 +30,7 @@ use crate::requirements::{check_limit, load_extensions};
 use crate::session::current_snapshot;
 use crate::statement_errors::{cursor_error, statement_error, with_cause};
 use crate::task::{Task, reported};
+use crate::variables::dag_start;
 use crate::{Cancellation, RunError, Session};
 
 /// Attempts at one model's transaction while other writers get in the way.
@@ -225,7 +228,11 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
     if read_snapshot != context.seen.get() && is_committed_elsewhere(connection, planned, attempt.facts)? {
         return Err(Failure::Elsewhere);
     }
+    let masks = model.masks();
     let known = Known { session, names: context.names, functions: attempt.functions, facts: attempt.facts };
+    let failed = |error| failed(planned, attempt, &masks, error);
+    mask_table(&known, planned, task, &masks, attempt.fetched.is_some_and(|fetched| fetched.keeps))
+        .map_err(|error| failed((error, false)))?;
     let source = source(&known, planned, attempt, read_snapshot)?;
     let kept_cursor = kept_cursor(task, planned, &known)?;
     let scope = CursorScope {
@@ -236,11 +243,12 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
         last_run: task.last.as_ref().map_or("", |last| &last.end_time),
     };
     set_cursor(connection, model.incremental.as_ref(), &scope)?;
-    let failed = |error| {
-        cursor_error(planned, &error)
-            .unwrap_or_else(|| statement_error(planned, error, source.own_text, attempt.fetched))
-    };
-    let result = build_result(connection, target, &source.sql, source.rows).map_err(|error| match attempt.fetched {
+    connection.execute(&dag_start(task.read_before(model.kind)))?;
+    let failed = |error| failed((error, source.own_text));
+    // What was fetched is masked already, and so is what the table keeps.
+    let to_mask = if attempt.fetched.is_some() { &[][..] } else { &masks };
+    let built = build_result(connection, target, &source.sql, source.rows, to_mask);
+    let result = built.map_err(|error| match attempt.fetched {
         Some(_) => failed(error).into(),
         None => refused(&source, error, failed),
     })?;
@@ -288,6 +296,19 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
     Ok(Executed { decision, rows: written.rows, warnings: warnings.collect(), findings: Vec::new(), read_snapshot })
 }
 
+/// An error of the model's statements, with whether they are its own text. Where columns are masked it shows no value.
+fn failed(
+    planned: &PlannedModel,
+    attempt: &Attempt<'_>,
+    masks: &[Mask],
+    (error, own_text): (MaterializeError, bool),
+) -> RunError {
+    cursor_error(planned, &error).unwrap_or_else(|| {
+        let error = if masks.is_empty() { error } else { error.without_values() };
+        statement_error(planned, error, own_text, attempt.fetched)
+    })
+}
+
 /// Whether another process has committed the model since it was planned: what it added would be added once more. If it
 /// does so only now, both write the model's row of the registry, and one of the two is undone.
 fn is_committed_elsewhere(
@@ -318,7 +339,8 @@ fn source(known: &Known<'_>, planned: &PlannedModel, attempt: &Attempt<'_>, unti
     let reader = Reader { known, planned, until };
     reader.source(read).map_err(|error| match &error {
         EngineError::Sql { .. } if !error.is_conflict() && !error.is_fatal() => {
-            Failure::Delta(Fallback::Unreadable(error.cleaned()))
+            let shown = if planned.model.masks().is_empty() { error } else { error.without_values() };
+            Failure::Delta(Fallback::Unreadable(shown.cleaned()))
         }
         _ => error.into(),
     })

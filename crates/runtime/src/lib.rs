@@ -22,7 +22,7 @@ mod lineage;
 mod lock;
 mod macros;
 mod maintenance;
-mod not_yet;
+mod masking;
 mod pins;
 mod planning;
 mod project_models;

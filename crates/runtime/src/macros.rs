@@ -71,7 +71,7 @@ pub(crate) fn make_named_checks(
     connection: &Connection,
     files: &[ConfigFile],
 ) -> Result<BTreeSet<String>, EngineError> {
-    let own: BTreeSet<String> = files.iter().flat_map(|file| macro_names_of(&file.source)).collect();
+    let own = own_macros(files);
     let words: Vec<String> = files.iter().flat_map(|file| code_words(&file.expanded.text)).collect();
     let named: Vec<&Check> = named_in(&words).into_iter().filter(|check| !own.contains(&check.macro_name())).collect();
     let statements = create_macros(&named);
@@ -81,10 +81,12 @@ pub(crate) fn make_named_checks(
     Ok(statements.into_iter().collect())
 }
 
-/// The macros that a file makes, in lower case.
-fn macro_names_of(sql: &str) -> BTreeSet<String> {
+/// The macros that the files make, in lower case: they take the place of shipped ones.
+pub(crate) fn own_macros(files: &[ConfigFile]) -> BTreeSet<String> {
     let mut definitions = ConfigDefinitions::default();
-    definitions.add_macros(sql);
+    for file in files {
+        definitions.add_macros(&file.source);
+    }
     definitions.macros().clone()
 }
 

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use engine::{Pins, registry_statements};
 use jiff::Timestamp;
 use materialize::{ModelResult, key_columns};
-use model::schema_hash;
-use types::{Column, ColumnLineage, CommitInfo, Decision, Kind, Step, StepStatus, literal, quote};
+use model::{Mask, schema_hash};
+use types::{Column, ColumnLineage, ColumnMask, CommitInfo, Decision, Kind, Step, StepStatus, literal, quote};
 
 use crate::execute::RunContext;
 use crate::planning::PlannedModel;
@@ -61,6 +61,7 @@ pub(crate) fn commit_info(context: &RunContext<'_>, planned: &PlannedModel, run:
         columns,
         column_lineage: run.lineage,
         keys: key_columns(&planned.model),
+        masks: planned.model.masks().into_iter().map(column_mask).collect(),
         depends: Some(planned.depends.clone().into()),
         rows_affected: run.rows,
         read_snapshot: Some(run.read_snapshot),
@@ -75,6 +76,10 @@ pub(crate) fn commit_info(context: &RunContext<'_>, planned: &PlannedModel, run:
         git_branch: context.git.branch.clone(),
         git_repo_url: context.git.repo_url.clone(),
     }
+}
+
+fn column_mask(mask: Mask) -> ColumnMask {
+    ColumnMask { column: mask.column, function: mask.function }
 }
 
 /// The steps of one transaction, timed.

@@ -22,6 +22,7 @@ use crate::functions::KnownFunctions;
 use crate::git::git_info;
 use crate::leases::{Leases, ModelLease};
 use crate::lib_host::HostContext;
+use crate::masking::protect_spills;
 use crate::planning::{Planned, PlannedModel, decide_run, last_commit, plan_models, sort};
 use crate::pushing::{Pushes, check_pushes};
 use crate::requirements::check_runs;
@@ -100,6 +101,7 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
     let git = git_info(&options.root);
     let facts = LakeFacts::read(&session.connection, &session.lake, &session.metadata)?;
     let Planned { models, names } = plan(options, &session, &facts, models)?;
+    protect_spills(&session, models.iter().map(|planned| &planned.model))?;
     let registry = read_registry(&session, &options.root)?;
     // A key that nobody knows would have no effect without a word.
     for remark in registry.libs().flat_map(|lib| &lib.remarks).filter(|remark| remark.rule == Rule::UnknownKey) {

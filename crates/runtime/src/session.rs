@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
+use checks::create_functions;
 use engine::{Connection, EngineError, EngineOptions, Instance, MemoryLimit, SpillFolder, needed_extensions};
 use jiff::Timestamp;
 use model::{Code, ConfigDefinitions, TokenKind, code_words};
@@ -12,7 +13,7 @@ use project::{ConfigFailure, ConfigFile, ConfigFiles};
 use types::{is_identifier, quote};
 
 use crate::RunError;
-use crate::macros::{load_macros, make_named_checks};
+use crate::macros::{load_macros, make_named_checks, own_macros};
 use crate::variables::{FUNCTIONS, run_variables, snapshot_variables};
 
 /// Attempts at attaching a lake that other processes are just making, and the first pause between two.
@@ -48,6 +49,7 @@ impl Session {
         getrandom::fill(&mut random).map_err(random_failed)?;
         connection.execute(&run_variables(started.as_second(), u32::from_le_bytes(random)))?;
         connection.execute(FUNCTIONS)?;
+        connection.execute(&create_functions(&own_macros(&config.macros)))?;
         let lake = attach_lake(&connection, &config.catalog)?;
         let made_checks = make_named_checks(&connection, &config.macros)?;
         load_macros(&connection, &lake, &config.macros)?;

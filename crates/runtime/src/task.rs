@@ -52,6 +52,12 @@ impl Task {
         Self { decision, last_kind, rebuild, read, last }
     }
 
+    /// The snapshot that the last run has read, if this one goes on from there.
+    pub(crate) fn read_before(&self, kind: Kind) -> Option<i64> {
+        let goes_on = self.decision.run_type == RunType::Incremental && matches!(kind, Kind::Append | Kind::Merge);
+        self.last.as_ref().filter(|_| goes_on)?.read_snapshot
+    }
+
     /// The rebuild, once it is known which columns come under another name: a renamed key is the same key.
     pub(crate) fn rebuild_after(&self, renames: &[(String, String)], model: &Model) -> Rebuild {
         let now = |old: &String| {

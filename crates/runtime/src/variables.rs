@@ -26,8 +26,18 @@ pub(crate) fn snapshot_variables(lake: &str) -> String {
         "CREATE MACRO memory.main.ondatra_current_snapshot() AS {current};\n\
          SET VARIABLE curr_snapshot = {current}::BIGINT;\n\
          SET VARIABLE prev_snapshot = greatest(getvariable('curr_snapshot') - 1, 0)::BIGINT;\n\
+         SET VARIABLE {START} = getvariable('curr_snapshot');\n\
          SET VARIABLE dag_start_snapshot = getvariable('curr_snapshot');\n"
     )
+}
+
+/// Keeps the session's first snapshot, while `curr_snapshot` goes on.
+const START: &str = "__ondatra_start_snapshot";
+
+/// Where a model's news begin: behind what its last run has read, where it goes on from there.
+pub(crate) fn dag_start(read_before: Option<i64>) -> String {
+    let start = read_before.map_or_else(|| format!("getvariable('{START}')"), |snapshot| format!("{snapshot}::BIGINT"));
+    format!("SET VARIABLE dag_start_snapshot = {start}")
 }
 
 /// The cursor variables for a model without `@incremental`: nothing of an earlier model may leak.

@@ -47,6 +47,11 @@ impl Postgres {
         format!("host=127.0.0.1 port={} user=ondatra dbname={database}", self.port)
     }
 
+    /// The folder of the server's files.
+    pub fn folder(&self) -> &Path {
+        self.dir.path()
+    }
+
     /// Makes an empty database.
     pub fn create_database(&self, name: &str) {
         self.sql("postgres", &format!("CREATE DATABASE {name}"));

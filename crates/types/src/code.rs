@@ -82,11 +82,12 @@ codes! {
     EngineVersion = "ENGINE-003", "The engine library is not the pinned version.";
     Sql = "ENGINE-004", "The engine refused a statement.";
     LakeConflict = "ENGINE-005", "The lake was changed by another writer at the same time.";
-    NotYet = "RUN-001", "A feature that this version parses but cannot run yet.";
+    NotYet = "RUN-001", "A command that is not in this version.";
     Interrupted = "RUN-002", "The run was interrupted.";
     RecordedCommit = "RUN-003", "The recorded last commit of a model cannot be read.";
     Key = "RUN-004", "A key column is missing, NULL, or repeats where it must be unique.";
     RowsWouldBeDropped = "RUN-005", "A rebuild would drop rows that no query gives again.";
+    Mask = "RUN-006", "A column cannot be masked.";
     ScriptEmpty = "SCRIPT-001", "A script of `sql/` is empty.";
     ScriptRefused = "SCRIPT-002", "A statement of a script would remove snapshots that runs need, or cannot be checked.";
     ScriptTransaction = "SCRIPT-003", "A script ends inside a transaction, or expires snapshots inside one.";

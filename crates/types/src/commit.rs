@@ -28,6 +28,9 @@ pub struct CommitInfo {
     /// The key columns it was written by.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keys: Vec<String>,
+    /// The columns that were masked, with the functions that masked them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub masks: Vec<ColumnMask>,
     /// What the query read. Kept as JSON, because a commit of another tool may hold anything here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depends: Option<serde_json::Value>,
@@ -77,6 +80,15 @@ pub struct Column {
     /// DuckDB type.
     #[serde(rename = "type")]
     pub type_name: String,
+}
+
+/// A masked column.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ColumnMask {
+    /// Name as the directive spells it.
+    pub column: String,
+    /// The function that masked it.
+    pub function: String,
 }
 
 /// Where one output column comes from.

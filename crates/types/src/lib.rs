@@ -17,7 +17,7 @@ mod target;
 
 pub use change_type::ChangeType;
 pub use code::Code;
-pub use commit::{Column, ColumnLineage, CommitInfo, LineageSource, Step, StepStatus, Transformation};
+pub use commit::{Column, ColumnLineage, ColumnMask, CommitInfo, LineageSource, Step, StepStatus, Transformation};
 pub use diagnose::Diagnose;
 pub use duration::parse_duration;
 pub use ident::{dotted, fnv1a, hex, is_identifier, literal, quote};

@@ -67,6 +67,7 @@ macro_rules! rules {
 rules! {
     MultiStatement = Blocker "parser.multi_statement", Statements;
     InvalidDirective = Blocker "parser.invalid_directive", Header;
+    InvalidCheck = Blocker "parser.invalid_directive", CheckProblem;
     InvalidExtension = Blocker "parser.invalid_directive", DirectiveValue;
     InvalidKind = Blocker "parser.invalid_kind", DirectiveValue;
     RemovedKind = Blocker "parser.invalid_kind", DirectiveRemoved;

@@ -1,5 +1,7 @@
 //! All checks of one model.
 
+use std::collections::BTreeSet;
+
 use lib_functions::Registry;
 use model::{Finding, Model, SyntaxTree, TreeError};
 use project::ConfigTexts;
@@ -8,7 +10,7 @@ use types::Rule;
 
 use crate::checks::{
     DeclaredFault, check_calls, check_fetch, check_limit, check_push, check_schema, check_statement, declared_types,
-    extension, lib_facts, null_tree, without_tree,
+    extension, lib_facts, malformed_checks, null_tree, without_tree,
 };
 use crate::functions::{TableFunctions, not_loaded};
 use crate::graph::Parsed;
@@ -18,6 +20,7 @@ use crate::report::Check;
 pub(crate) struct Examination<'a> {
     registry: &'a Registry,
     facts: Vec<LibFacts>,
+    macros: BTreeSet<String>,
     databases: Vec<String>,
     /// Whether `lib/` could be read: without it, nothing is said of functions that are not there.
     has_libs: bool,
@@ -32,7 +35,8 @@ impl<'a> Examination<'a> {
         functions: TableFunctions<'a>,
     ) -> Self {
         let databases = config.catalogs.iter().chain([&config.lake]).cloned().collect();
-        Self { registry, facts: lib_facts(registry), databases, has_libs, functions }
+        let macros = config.macros.iter().map(|written| written.name.to_lowercase()).collect();
+        Self { registry, facts: lib_facts(registry), macros, databases, has_libs, functions }
     }
 
     /// The checks that were made, and what they found.
@@ -40,6 +44,7 @@ impl<'a> Examination<'a> {
         let mut checks = vec![Check::Parser];
         let mut findings: Vec<Finding> = check_schema(model, &self.databases).into_iter().collect();
         findings.extend(model.extensions.iter().filter_map(|written| extension(model, written).err()));
+        findings.extend(malformed_checks(model, |name| self.macros.contains(name)));
         if let Some(finding) = check_statement(model, tree) {
             findings.push(finding);
             return (checks, findings);

@@ -141,10 +141,10 @@ fn unknown_model() {
 }
 
 #[test]
-fn what_this_version_cannot_run_yet() {
+fn unknown_masking_function() {
     let project = project();
     project.model("raw/a", "-- @kind: append\n-- @column: name = n | mask_x\nSELECT 1 AS id, 'n' AS name");
-    assert_report("what_this_version_cannot_run_yet", &project, &["run"]);
+    assert_report("unknown_masking_function", &project, &["run"]);
     assert!(
         !project.rows("SELECT count(*) FROM duckdb_tables() WHERE schema_name = 'raw'").contains('1'),
         "it wrote something"

@@ -17,6 +17,7 @@ mod kinds;
 mod layout;
 mod lineage;
 mod maintenance;
+mod masking;
 mod pins;
 mod push;
 mod push_docs;
@@ -28,6 +29,7 @@ mod state;
 mod streams;
 mod together;
 mod validate;
+mod variables;
 mod workers;
 
 use testkit::{Catalog, Project};

@@ -12,6 +12,7 @@ fn columns(types: &[(&str, bool)]) -> Vec<Column> {
         declared: DeclaredType::parse(sql_type),
         sql_type: (*sql_type).into(),
         is_try: *is_try,
+        is_masked: false,
     };
     types.iter().enumerate().map(column).collect()
 }

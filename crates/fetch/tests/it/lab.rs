@@ -20,6 +20,7 @@ pub fn column(sql_type: &str) -> Column {
         declared: DeclaredType::parse(sql_type),
         sql_type: sql_type.into(),
         is_try: false,
+        is_masked: false,
     }
 }
 

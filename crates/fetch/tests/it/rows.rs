@@ -6,7 +6,14 @@ use query::DeclaredType;
 
 fn named(source: &str, is_try: bool) -> Column {
     let declared = DeclaredType::parse("INTEGER");
-    Column { source: source.into(), alias: format!("{source}_out"), declared, sql_type: "INTEGER".into(), is_try }
+    Column {
+        source: source.into(),
+        alias: format!("{source}_out"),
+        declared,
+        sql_type: "INTEGER".into(),
+        is_try,
+        is_masked: false,
+    }
 }
 
 /// The carriers of a row, or the message of the bad value.

@@ -32,6 +32,7 @@ fn columns() -> Vec<Column> {
         declared: DeclaredType::parse(sql_type),
         sql_type: (*sql_type).into(),
         is_try: false,
+        is_masked: false,
     };
     TYPES.iter().enumerate().map(column).collect()
 }

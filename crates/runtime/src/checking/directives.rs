@@ -49,7 +49,7 @@ impl StageCalls {
                 Ok(call) => calls.push(call),
                 Err(error) => problems.push(CheckProblem {
                     check: written.value.clone(),
-                    message: format!("{stage} dispatch error: {error}"),
+                    message: error.told(stage),
                     help: error.help().to_owned(),
                     place: model.place(written.span.clone()),
                 }),

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use checks::Stage;
 use engine::{EngineError, EngineOptions, LakeFacts};
 use model::Model;
+use plan::LastCommit;
 use project::{ConfigFile, Environment, read_config};
 use types::{Code, Kind, Target, quote};
 
@@ -14,6 +15,7 @@ use crate::checking::stage_run::Checked;
 use crate::checking::stages::{in_context, run_through, table_text, temp_text};
 use crate::checking::store::Failures;
 use crate::checking::{CheckFinding, StageReport};
+use crate::masking::in_clear;
 use crate::requirements::load_extensions;
 use crate::{Cancellation, ProjectLock, RunError, Session, load_models, select_model};
 
@@ -128,6 +130,7 @@ impl Present<'_> {
             duration: Duration::ZERO,
         };
         if has_table {
+            self.check_masked()?;
             load_extensions(self.session, self.model)?;
             let checks = ModelChecks::read(self.session, self.model);
             self.session.make_checks(&checks.shipped())?;
@@ -137,6 +140,20 @@ impl Present<'_> {
         }
         done.duration = clock.elapsed();
         Ok(done)
+    }
+
+    /// A column that the model masks only from now on is still in clear, and findings show values.
+    fn check_masked(&self) -> Result<(), RunError> {
+        let target = &self.model.target;
+        let last = self.facts.commits.get(&target.key());
+        let last = last.map(|row| LastCommit::read(&row.target, &row.commit_info)).transpose()?;
+        let Some(mask) = in_clear(&self.model.masks(), last.as_ref()).into_iter().next() else { return Ok(()) };
+        Err(RunError::Refused {
+            code: Code::CheckTable,
+            message: format!("the table of {target} holds `{}` in clear, which the model masks", mask.column),
+            help: format!("run it first: `ondatrasql run {target}`"),
+            place: Box::new(self.model.place(mask.span)),
+        })
     }
 
     fn stages(

@@ -69,10 +69,15 @@ pub(crate) fn warn(
     stage: &StageCalls,
     local: Option<&ConfigFile>,
 ) -> (Vec<String>, Vec<CheckFinding>) {
-    if stage.is_empty() {
-        return (Vec::new(), Vec::new());
-    }
     let mut texts = Vec::new();
+    if stage.is_empty() {
+        // They are refreshed for what is pushed, too, and a broken file is told of by every model.
+        let set = set_variables(session, model, local, &mut texts);
+        if let Err(error) = set.and_then(|()| session.connection.execute(NO_MODEL)) {
+            texts.push(format!("load per-model variables: {}", error.cleaned()));
+        }
+        return (texts, Vec::new());
+    }
     match in_context(session, model, local, &mut texts, |checked| run_through(checked, stage)) {
         Ok(report) => {
             texts.extend(report.texts());
@@ -105,29 +110,50 @@ pub(crate) fn in_context<T>(
     texts: &mut Vec<String>,
     work: impl FnOnce(&Checked<'_>) -> Result<T, EngineError>,
 ) -> Result<T, EngineError> {
+    set_variables(session, model, local, texts)?;
     let connection = &session.connection;
-    let (lake, target) = (quote(&session.lake), &model.target);
-    connection.execute(&format!(
-        "SET VARIABLE current_model = {};\n\
-         SET VARIABLE curr_snapshot = (SELECT id::BIGINT FROM {lake}.current_snapshot());\n\
-         SET VARIABLE prev_snapshot = greatest(getvariable('curr_snapshot') - 1, 0)::BIGINT;",
-        literal(&target.to_string())
-    ))?;
-    if let Some(Err(error)) = local.map(|file| run_file(connection, file)) {
-        let text = error.to_string();
-        let text = text.strip_prefix("load variables/local.sql: ").unwrap_or(&text);
-        texts.push(format!("load per-model variables: {text}"));
-    }
-    let path = format!("{lake}.{},{lake}.main,memory.main", quote(&target.schema));
+    let lake = quote(&session.lake);
+    let path = format!("{lake}.{},{lake}.main,memory.main", quote(&model.target.schema));
     let table = table_text(session, model)?;
     let done = connection
         .execute(&format!("SET search_path = {}", literal(&path)))
         .and_then(|()| work(&Checked { connection, model, table: &table }));
-    connection.execute(&format!(
-        "SET search_path = {};\nSET VARIABLE current_model = NULL::VARCHAR",
-        literal(&format!("{lake}.main,memory.main"))
-    ))?;
+    connection.execute(&format!("SET search_path = {};\n{NO_MODEL}", literal(&format!("{lake}.main,memory.main"))))?;
     done
+}
+
+/// `current_model` is set only while it is of use.
+const NO_MODEL: &str = "SET VARIABLE current_model = NULL::VARCHAR";
+
+/// Sets the variables of a committed model: the snapshots, and those of `variables/local.sql`, whose errors become texts.
+fn set_variables(
+    session: &Session,
+    model: &Model,
+    local: Option<&ConfigFile>,
+    texts: &mut Vec<String>,
+) -> Result<(), EngineError> {
+    let connection = &session.connection;
+    let lake = quote(&session.lake);
+    // One transaction, as each of its own would look for the newest snapshot again.
+    let set = connection.execute(&format!(
+        "BEGIN;\n\
+         SET VARIABLE current_model = {};\n\
+         SET VARIABLE curr_snapshot = (SELECT id::BIGINT FROM {lake}.current_snapshot());\n\
+         SET VARIABLE prev_snapshot = greatest(getvariable('curr_snapshot') - 1, 0)::BIGINT;",
+        literal(&model.target.to_string())
+    ));
+    if let Err(error) = set {
+        // The first error tells.
+        let _ = connection.execute("ROLLBACK");
+        return Err(error);
+    }
+    if let Some(Err(error)) = local.map(|file| run_file(connection, file)) {
+        let text = error.to_string();
+        let text = text.strip_prefix("load variables/local.sql: ").unwrap_or(&text);
+        texts.push(format!("load per-model variables: {text}"));
+        return connection.execute("ROLLBACK");
+    }
+    connection.execute("COMMIT")
 }
 
 /// Name of the temporary table of a run's result, quoted only where SQL asks for it. It begins with a word that is no

@@ -12,6 +12,7 @@ use validate::{check_calls, check_fetch, lib_facts};
 
 use super::arguments::written_arguments;
 use super::declared::declared_columns;
+use super::masks::FetchMasks;
 use crate::planning::PlannedModel;
 use crate::requirements::load_extensions;
 use crate::{Cancellation, RunError, Session};
@@ -25,8 +26,10 @@ pub(crate) struct FetchPlan {
     pub lib: String,
     /// The query as read.
     pub query: FetchQuery,
-    /// The columns with their types.
+    /// The columns with their types, as they are fetched.
     pub columns: Vec<Column>,
+    /// Which of them are masked, and what they are then.
+    pub masks: FetchMasks,
     /// The values of the arguments that stand in the SQL.
     pub arguments: Vec<(String, HostValue)>,
 }
@@ -84,12 +87,13 @@ fn plan_fetch(
         return Err(broken.error.clone().into());
     }
     let lib = registry.get(&query.function).map(|lib: &Lib| lib.name.clone()).unwrap_or_default();
-    let columns = declared_columns(&session.connection, model, &query)?;
+    let mut columns = declared_columns(&session.connection, model, &query)?;
+    let masks = FetchMasks::plan(session, model, &mut columns)?;
     let evaluate = || written_arguments(&session.connection, model, &query);
     let arguments = cancellation.interruptible(session.connection.interrupt_handle(), evaluate);
     cancellation.check()?;
     let arguments = arguments?;
-    Ok(FetchPlan { lib, query, columns, arguments })
+    Ok(FetchPlan { lib, query, columns, masks, arguments })
 }
 
 fn broken_lib(registry: &Registry, tree: Option<&SyntaxTree>, planned: &PlannedModel) -> RunError {

@@ -21,6 +21,7 @@ pub(crate) fn declared_columns(
         declared: DeclaredType::parse(&sql_type),
         sql_type,
         is_try: column.is_try,
+        is_masked: false,
     };
     Ok(query.columns.iter().zip(types).map(column).collect())
 }

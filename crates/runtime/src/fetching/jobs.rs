@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Scope;
 
 use engine::LakeFacts;
-use fetch::{Fetch, Fetched, ROW_FORMAT, Staged};
+use fetch::{Fetch, Fetched, PageMasker, ROW_FORMAT, Staged};
 use http_client::Stop;
 use lib_functions::{Host, HostValue, Lib, Registry};
 use state::SharedStore;
@@ -46,6 +46,7 @@ pub(crate) struct Fetches {
 struct Job<'a> {
     lib: &'a Lib,
     columns: Vec<fetch::Column>,
+    masker: Option<PageMasker>,
     arguments: Vec<(String, HostValue)>,
     target: String,
     fingerprint: String,
@@ -142,7 +143,8 @@ fn prepare<'env>(
         return Ok(Prepared::Resumed(staged));
     }
     let (columns, answer) = (plan.columns.clone(), answer.clone());
-    Ok(Prepared::Job(Job { lib, columns, arguments, target, fingerprint, warnings, answer }))
+    let masker = plan.masks.masker(context.host.session, &columns)?;
+    Ok(Prepared::Job(Job { lib, columns, masker, arguments, target, fingerprint, warnings, answer }))
 }
 
 /// What rows depend on: the model, the lib's files, and what it is called with.
@@ -165,6 +167,7 @@ impl Job<'_> {
             host,
             arguments: self.arguments.iter().map(|(name, value)| (name.as_str(), value.clone())).collect(),
             columns: self.columns,
+            masker: self.masker.as_ref(),
             target: &self.target,
             run_id,
             fingerprint: &self.fingerprint,

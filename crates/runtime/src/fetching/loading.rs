@@ -79,7 +79,7 @@ impl Loading<'_> {
         staged: &Staged,
     ) -> Result<(), RunError> {
         let connection = &self.session.connection;
-        let select = typed_rows("\"row\"", &format!("temp.main.{PART}"), &plan.columns);
+        let select = typed_rows("\"row\"", &format!("temp.main.{PART}"), &plan.masks.stored);
         let put =
             |into: &str| connection.execute(&format!("{into} {select}")).map_err(|error| self.explained(error, plan));
         put(create)?;
@@ -129,7 +129,7 @@ impl Loading<'_> {
             return error.into();
         }
         let rows = placed_rows("\"row\"", &format!("temp.main.{PART}"));
-        match find_bad_value(&self.session.connection, &rows, &plan.columns) {
+        match find_bad_value(&self.session.connection, &rows, &plan.masks.stored) {
             Ok(Some(found)) => {
                 let whole = |number: i64| u64::try_from(number).unwrap_or(0);
                 let message = found.bad.message(|text| self.redactor.redact(text));

@@ -8,6 +8,7 @@ mod declared;
 mod jobs;
 mod loading;
 mod lookup;
+mod masks;
 mod source;
 
 pub(crate) use acks::acknowledge;

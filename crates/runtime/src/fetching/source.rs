@@ -37,7 +37,7 @@ pub(crate) fn kept_source(
         let value = if has_column(connection, &table, name)? { quote(name) } else { "NULL".to_owned() };
         Ok(format!("CAST({value} AS {}) AS {}", column.sql_type, quote(&column.alias)))
     };
-    let list: Vec<String> = plan.columns.iter().map(column).collect::<Result<_, EngineError>>()?;
+    let list: Vec<String> = plan.masks.stored.iter().map(column).collect::<Result<_, EngineError>>()?;
     // Versions that are closed are no rows of the model.
     let is_history = task.last_kind == Some(Kind::Scd2) && has_column(connection, &table, "is_current")?;
     let current = if is_history { " WHERE is_current" } else { "" };

@@ -1,5 +1,6 @@
 //! The checks of one model: `run` stops at the first finding, `validate` tells all of them.
 
+mod check_calls;
 mod declared;
 mod extension;
 mod fetching;
@@ -10,6 +11,7 @@ mod statement;
 use model::{Finding, Model};
 use query::SqlFinding;
 
+pub(crate) use check_calls::malformed_checks;
 pub use declared::{DeclaredFault, declared_types, no_tree, null_tree};
 pub use extension::extension;
 pub use fetching::{check_calls, check_fetch, lib_facts};

@@ -21,12 +21,12 @@ fn with_model(header: &str, rows: &str) -> Project {
 }
 
 /// The records of a run.
-fn records(output: &Output) -> Vec<Value> {
+pub(crate) fn records(output: &Output) -> Vec<Value> {
     output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// The texts of a record's list.
-fn texts(record: &Value, key: &str) -> Vec<String> {
+pub(crate) fn texts(record: &Value, key: &str) -> Vec<String> {
     record[key].as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned()).collect()
 }
 

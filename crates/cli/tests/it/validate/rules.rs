@@ -67,6 +67,9 @@ const PARSER: &[Case] = &[
     one!("models/raw/x.sql", "-- @kind: append\n-- @knid: x\nSELECT 1 AS a", 2, "parser.invalid_directive"),
     one!("models/raw/x.sql", "SELECT 1 AS a,\n-- @kind: append\n2 AS b", 2, "parser.invalid_directive"),
     one!("models/raw/x.sql", "-- @extension: h3; DROP\nSELECT 1 AS a", 1, "parser.invalid_directive"),
+    one!("models/raw/x.sql", "-- a\n-- @constraint: not_null(a\nSELECT 1 AS a", 2, "parser.invalid_directive"),
+    one!("models/raw/x.sql", "-- @kind: table\n-- @audit: 1x(a)\nSELECT 1 AS a", 2, "parser.invalid_directive"),
+    one!("models/raw/x.sql", "-- @constraint: compare(a) > 1, =, 1)\nSELECT 1 AS a", 1, "parser.invalid_directive"),
     one!("models/raw/x.sql", "\n-- @kind: tabel\nSELECT 1 AS a", 2, "parser.invalid_kind"),
     one!("models/raw/x.sql", "-- @kind: view\nSELECT 1 AS a", 1, "parser.invalid_kind"),
     one!("models/raw/x.sql", "-- @unique_key: a.b\nSELECT 1 AS a", 1, "parser.invalid_unique_key"),
@@ -121,6 +124,9 @@ const PARSER: &[Case] = &[
     one!("models/raw/x.sql", "-- @kind: tracked\nSELECT 1 AS a", 1, "parser.other"),
     one!("models/raw/x.sql", "-- @group_key: a\nSELECT 1 AS a", 1, "parser.other"),
     one!("models/raw/x.sql", "-- @column: ssn\nSELECT 1 AS a", 1, "parser.other"),
+    one!("models/raw/x.sql", "-- a\n-- @column: ssn = SSN | mask-ssn\nSELECT 1 AS ssn", 2, "parser.other"),
+    one!("models/raw/x.sql", "-- @column: ssn = SSN | mask_ssn |\nSELECT 1 AS ssn", 1, "parser.other"),
+    one!("models/raw/x.sql", "-- @column: ssn = SSN | mask_ssn | two words\nSELECT 1 AS ssn", 1, "parser.other"),
     one!("models/raw/x.sql", "-- @fetch x\nSELECT 1 AS a", 1, "parser.other"),
     one!("models/raw/x.sql", "SELECT 1 AS a,\n  2 AS é FROM FROM", 2, "parser.other"),
     one!("models/raw/x.sql", "INSERT INTO raw.y VALUES (1)", 1, "parser.other"),
@@ -339,6 +345,17 @@ fn check(cases: &[Case]) {
 #[test]
 fn rules_of_the_parser() {
     check(PARSER);
+}
+
+/// A check that never runs is a mistake, also where `run` only warns of it.
+#[test]
+fn a_warning_that_is_no_call_is_told_in_the_words_of_run() {
+    let project = with_files(&[("models/raw/x.sql", "\n-- @warning: not_null(a) b\nSELECT 1 AS a")]);
+    let report = report(&project, &[]);
+    assert_eq!(found(&report), [("models/raw/x.sql".to_owned(), Some(2), "parser.invalid_directive".to_owned())]);
+    let output = project.run(&["run"]).success();
+    let said = "warning dispatch error: unexpected trailing text `b` in `not_null(a) b`";
+    assert!(output.stdout.contains(said) && report.to_string().contains(said), "{report:#}\n{}", output.stdout);
 }
 
 #[test]

@@ -1,0 +1,81 @@
+//! Where a raw value must not be found: what is printed, what the lake has, what is spilled.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use super::files_with;
+use crate::project;
+
+#[test]
+fn nothing_that_is_printed_or_kept_has_the_raw_value() {
+    let project = project();
+    let select = "SELECT i AS id, 'raw' || 'secret' || i || '@example.com' AS mail, 'open' || 'mark' || i AS open FROM range(1000) t(i)";
+    let header =
+        "-- @kind: append\n-- @column: mail = x | mask_email\n-- @warning: unique(mail)\n-- @warning: not_null(mail)";
+    project.model("raw/x", &format!("{header}\n-- @constraint: email(mail)\n{select}"));
+    let failed = project.run(&["run", "--json"]).failure(1);
+    project.model("raw/x", &format!("{header}\n{select}"));
+    let ran = project.run(&["run"]).success();
+    let checked = project.run(&["check", "raw.x", "--store-failures"]).success();
+    let shown: Vec<String> = [failed, ran, checked].into_iter().map(|output| output.stdout + &output.stderr).collect();
+    assert!(shown[0].contains("r***@example.com") && !shown.concat().contains("rawsecret"), "{shown:?}");
+    assert!(!files_with(&project.root(), "openmark").is_empty(), "what is not masked is found, so what is would be");
+    assert_eq!(files_with(&project.root(), "rawsecret"), Vec::<String>::new());
+}
+
+#[test]
+fn no_message_of_the_engine_quotes_a_value() {
+    for sql in [
+        "SELECT CAST('raw' || 'secret' || range AS INTEGER) AS n, 1 AS mail FROM range(1)",
+        "SELECT 1 AS n, error('raw' || 'secret' || range) AS mail FROM range(1)",
+        "SELECT 1 AS n, strptime('raw' || 'secret' || range, '%Y') AS mail FROM range(1)",
+    ] {
+        let project = project();
+        project.model("raw/x", &format!("-- @column: mail = x | hash_pii\n{sql}"));
+        let output = project.run(&["run", "--json"]).failure(1);
+        let shown = output.stdout + &output.stderr;
+        assert!(shown.contains("which is not shown, as the model masks columns"), "{shown}");
+        assert!(!shown.contains("rawsecret"), "{shown}");
+    }
+}
+
+/// Runs a model that has to spill, kills the run once it has, and gives the files of the folder with the text.
+fn spilled(header: &str, text: &str) -> Vec<String> {
+    let project = project();
+    project.write("config/settings.sql", "SET memory_limit = '100MB'; SET threads = 2;");
+    project.model(
+        "raw/x",
+        &format!(
+            "{header}SELECT mail, count(*) AS n FROM (SELECT '{text}' || md5(i::VARCHAR) AS mail \
+             FROM range(6000000) t(i)) GROUP BY mail HAVING count(*) > 1"
+        ),
+    );
+    let mut command = project.command(&["run"]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_mins(2);
+    while spilled_bytes(&project.temp_root()) < 32 << 20 {
+        assert!(child.try_wait().unwrap().is_none(), "it ended without spilling");
+        assert!(Instant::now() < deadline, "it does not spill");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    files_with(&project.temp_root(), text)
+}
+
+fn spilled_bytes(folder: &std::path::Path) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .map(|entry| match entry.metadata() {
+            Ok(kind) if kind.is_dir() => spilled_bytes(&entry.path()),
+            Ok(file) => file.len(),
+            Err(_) => 0,
+        })
+        .sum()
+}
+
+#[test]
+fn what_the_engine_spills_is_encrypted() {
+    assert_eq!(spilled("-- @column: mail = x | hash_pii\n", "rawsecret"), Vec::<String>::new());
+    assert!(!spilled("", "openmark").is_empty(), "without a mask it is found, so with one it would be");
+}
