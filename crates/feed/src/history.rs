@@ -25,6 +25,8 @@ pub struct TableNow {
     /// The newest snapshot that may have touched its rows. It exists: where snapshots are missing, the one
     /// behind the gap stands for them.
     pub newest_snapshot: i64,
+    /// The newest snapshot of the lake.
+    pub lake_snapshot: i64,
 }
 
 /// A table of the lake, whatever became of its rows.
@@ -104,7 +106,7 @@ pub fn table_at(
         None if lake.exists(first_snapshot)? => first_snapshot,
         None => newest,
     };
-    Ok(Some(TableNow { uuid, table_id, first_snapshot, newest_snapshot }))
+    Ok(Some(TableNow { uuid, table_id, first_snapshot, newest_snapshot, lake_snapshot: newest }))
 }
 
 fn has_gap(listed: &Listed, start: i64) -> bool {

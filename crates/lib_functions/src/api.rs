@@ -251,10 +251,13 @@ impl PushApi {
     }
 }
 
+/// Most calls at the same time: each has a thread.
+const CONCURRENT_MAX: u64 = 256;
+
 /// Only calls that answer for each row may overlap (chapter 04 §5).
 fn max_concurrent(fields: &mut Fields, mode: BatchMode) -> Result<u64, Problem> {
     let span = fields.span_of("max_concurrent");
-    let calls = fields.whole("max_concurrent", 1..=u64::MAX)?.unwrap_or(1);
+    let calls = fields.whole("max_concurrent", 1..=CONCURRENT_MAX)?.unwrap_or(1);
     if mode == BatchMode::Sync || calls == 1 {
         return Ok(calls);
     }

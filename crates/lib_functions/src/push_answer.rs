@@ -31,6 +31,8 @@ pub enum PollAnswer {
     Waiting,
     /// Done.
     Done(Statuses),
+    /// Done, and what became of the rows is not said: why the answer is none.
+    Unreadable(String),
 }
 
 /// What became of each row.
@@ -84,9 +86,17 @@ impl Answering<'_> {
             Some(false) => Ok(PollAnswer::Waiting),
             Some(true) => {
                 let rows = dict.get_str("per_row").unwrap_or_else(Value::new_none);
-                self.statuses("'per_row' must be", rows, heap).map(PollAnswer::Done)
+                Ok(match self.statuses("'per_row' must be", rows, heap) {
+                    Ok(statuses) => PollAnswer::Done(statuses),
+                    Err(message) => PollAnswer::Unreadable((self.told)(&self.of_function(&message))),
+                })
             }
         }
+    }
+
+    /// A message about what the function returned.
+    fn of_function(&self, message: &str) -> String {
+        format!("{}: {message}", self.called.trim_end_matches("()"))
     }
 
     /// A status for every row, from a dict.

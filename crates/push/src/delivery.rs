@@ -84,6 +84,17 @@ struct Taken {
     ready: Ready,
 }
 
+/// The claims of a delivery, besides the one that is being delivered.
+#[derive(Default)]
+struct Claims {
+    /// Of what a run does not try again: as long as they are held, the next claim gives something else.
+    aside: Vec<ClaimLease>,
+    /// What was delivered and not given back yet.
+    delivered: Vec<ClaimLease>,
+    /// What comes next.
+    ahead: Option<Taken>,
+}
+
 impl Delivery<'_> {
     /// Polls the jobs that a dead worker left, then delivers what is due. A claim that it takes is given back, whatever
     /// happens, unless a job goes on in it.
@@ -115,14 +126,20 @@ impl Delivery<'_> {
             let chunk = Chunk { delivery: self, claim: &adopted.claim, tally, batches: &batches };
             self.end(&adopted.claim.lease, chunk.resume(&adopted.jobs, images), tally)?;
         }
-        // Claims of what a run does not try again: as long as they are held, the next claim gives something else.
-        let mut aside = Vec::new();
-        let mut ahead = None;
-        let ended = self.claim_all(images, tally, &batches, &mut aside, &mut ahead);
-        aside.extend(ahead.map(|taken| taken.claim.lease));
-        let released: Vec<_> = aside.iter().map(|lease| self.end(lease, Ok(ChunkEnd::Done), tally)).collect();
+        let mut claims = Claims::default();
+        let ended = self.claim_all(images, tally, &batches, &mut claims);
+        let mut left = claims.aside;
+        left.append(&mut claims.delivered);
+        left.extend(claims.ahead.map(|taken| taken.claim.lease));
+        let given_back = self.end_all(&mut left, tally);
         ended?;
-        released.into_iter().try_for_each(|end| end.map(drop))
+        given_back
+    }
+
+    /// Gives claims back that are delivered, as far as they will be.
+    fn end_all<E>(&self, leases: &mut Vec<ClaimLease>, tally: &Mutex<Tally>) -> Result<(), DeliveryError<E>> {
+        let ended: Vec<_> = leases.drain(..).map(|lease| self.end(&lease, Ok(ChunkEnd::Done), tally)).collect();
+        ended.into_iter().try_for_each(|end| end.map(drop))
     }
 
     fn claim_all<I: Images>(
@@ -130,30 +147,35 @@ impl Delivery<'_> {
         images: &mut I,
         tally: &Mutex<Tally>,
         batches: &AtomicU64,
-        aside: &mut Vec<ClaimLease>,
-        ahead: &mut Option<Taken>,
+        Claims { aside, delivered, ahead }: &mut Claims,
     ) -> Result<(), DeliveryError<I::Error>> {
         while !self.stop.is_requested() {
-            let taken = match ahead.take() {
-                Some(taken) => taken,
-                None => match self.take(images, tally)? {
-                    Some(taken) => taken,
-                    None => break,
-                },
-            };
+            if ahead.is_none() {
+                self.end_all(delivered, tally)?;
+                *ahead = self.take(images, tally)?;
+            }
+            let Some(taken) = ahead.take() else { break };
             if is_all_tried(&taken.claim, tally) {
                 aside.push(taken.claim.lease);
                 continue;
             }
             let chunk = Chunk { delivery: self, claim: &taken.claim, tally, batches };
-            let mut following = Ok(None);
+            let (mut given_back, mut following) = (Ok(()), Ok(None));
             let ended = chunk.deliver(taken.ready, || {
-                if self.reads_ahead(&taken.claim) {
+                given_back = self.end_all(delivered, tally);
+                if given_back.is_ok() && self.reads_ahead(&taken.claim) {
                     following = self.take(images, tally);
                 }
             });
+            if matches!((&ended, &following), (Ok(ChunkEnd::Done), Ok(Some(_)))) {
+                // What comes next need not wait for it.
+                delivered.push(taken.claim.lease);
+                *ahead = following?;
+                continue;
+            }
             let ended = self.end(&taken.claim.lease, ended, tally);
             *ahead = following?;
+            given_back?;
             if ended? == ChunkEnd::SinkIsDown {
                 break;
             }

@@ -66,6 +66,8 @@ impl Lane<'_> {
             match running.poll(&reference, &batch.keys) {
                 Ok(PollAnswer::Waiting) => trouble.clear(),
                 Ok(PollAnswer::Done(statuses)) => break self.answered(batch, statuses)?,
+                // It will not say more, however often it is asked.
+                Ok(PollAnswer::Unreadable(message)) => break self.failed(batch, &message)?,
                 Err(error) if is_stopped(&error) => return Ok(JobEnd::GoesOn),
                 // The job goes on, whatever keeps it from being asked for.
                 Err(error) => trouble = format!(": {}", message(&error)),

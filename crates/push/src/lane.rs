@@ -46,8 +46,6 @@ pub(crate) struct Lane<'a> {
     pub chunk: &'a Chunk<'a>,
     /// Whether another lane found that there is no use in going on.
     is_over: &'a AtomicBool,
-    /// Calls that failed since the last one that did not.
-    failures: u32,
 }
 
 /// A batch as the function gets it.
@@ -61,7 +59,7 @@ pub(crate) struct Batch {
 
 impl<'a> Lane<'a> {
     pub fn new(chunk: &'a Chunk<'a>, is_over: &'a AtomicBool) -> Self {
-        Self { chunk, is_over, failures: 0 }
+        Self { chunk, is_over }
     }
 
     /// Sends all batches, until there is no use in it.
@@ -79,11 +77,11 @@ impl<'a> Lane<'a> {
             let batch = self.prepared(changes, number);
             let failed = match self.send(running, &batch, number)? {
                 BatchEnd::Answered { failed } => {
-                    self.failures = 0;
+                    self.tally().failures = 0;
                     failed
                 }
                 BatchEnd::Failed { failed } => {
-                    self.failures += 1;
+                    self.tally().failures += 1;
                     failed
                 }
                 BatchEnd::Stopped => return Ok(LaneEnd::Done),
@@ -96,7 +94,7 @@ impl<'a> Lane<'a> {
             for row_key in failed {
                 queued.hold(row_key);
             }
-            if self.failures == FAILURES_MAX {
+            if self.tally().failures >= FAILURES_MAX {
                 self.is_over.store(true, Ordering::Relaxed);
                 return Ok(LaneEnd::SinkIsDown);
             }
@@ -177,9 +175,10 @@ impl<'a> Lane<'a> {
 
     /// Records what became of each row of a batch.
     fn record(&mut self, batch: &Batch, statuses: Vec<RowStatus>) -> Result<BatchEnd, StateError> {
-        let mut failed = Vec::new();
+        let mut failed: Vec<i64> = Vec::new();
         let mut outcomes = Vec::with_capacity(statuses.len());
         for ((change, row), status) in batch.changes.iter().zip(&batch.rows).zip(statuses) {
+            let status = in_order(status, failed.contains(&change.event.row_key));
             let outcome = self.outcome(change, row, status);
             if let OutcomeStatus::Error(_) = outcome.status {
                 failed.push(change.event.row_key);
@@ -238,6 +237,17 @@ impl<'a> Lane<'a> {
                 OutcomeStatus::Error(_) | OutcomeStatus::Reject(_) => tally.failure(message),
             }
         }
+    }
+}
+
+/// What a change that was delivered comes to when an earlier one of its row, in the same batch, was not: the earlier
+/// one will come to the sink after it, so it has to come once more itself.
+fn in_order(status: RowStatus, has_failed: bool) -> RowStatus {
+    match status {
+        RowStatus::Ok | RowStatus::Warn(_) if has_failed => {
+            RowStatus::Error("delivered again, after an earlier change of the row that failed".into())
+        }
+        status => status,
     }
 }
 

@@ -56,6 +56,8 @@ impl Report {
 pub(crate) struct Tally {
     pub report: Report,
     seen: BTreeSet<String>,
+    /// Calls of all lanes that failed since the last one that did not.
+    pub failures: u32,
     /// Events that failed in this run, by number.
     pub failed: BTreeSet<i64>,
 }

@@ -185,6 +185,11 @@ fn a_job_is_waited_for_until_it_has_a_status_for_each_row() {
         ("return {\"done\": None}", "'done' must be True or False, not a value of type None"),
         ("return {\"done\": \"yes\"}", "'done' must be True or False, not a value of type string"),
         ("return {\"done\": 1}", "'done' must be True or False, not a value of type int"),
+    ] {
+        assert_eq!(polled(returned), Err(format!("x.poll: {expected}")));
+    }
+    // A job that is over says nothing more.
+    for (returned, expected) in [
         (
             "return {\"done\": True}",
             "'per_row' must be a dict with a status for every row, not None: \"1:insert\" has none",
@@ -198,7 +203,7 @@ fn a_job_is_waited_for_until_it_has_a_status_for_each_row() {
             "'per_row' must be a dict with a status for every row: \"2:delete\" has none (1 of 2 rows)",
         ),
     ] {
-        assert_eq!(polled(returned), Err(format!("x.poll: {expected}")));
+        assert_eq!(polled(returned), Ok(PollAnswer::Unreadable(format!("x.poll: {expected}"))));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Carries the changes of a target's table into the queue (chapter 04 §4).
 
-use feed::{EventSource, Events, TableNow, table_at};
+use feed::{EventSource, Events, FeedError, TableNow, table_at};
 use model::Model;
 use state::{Fed, Feed, Position, SharedStore};
 use types::Kind;
@@ -37,10 +37,14 @@ pub(crate) fn feed_target(
             warnings.extend(bury(store, &name, other)?);
         }
         let known = known(position.as_ref(), &now);
+        if let Some(snapshot) = known.filter(|&known| known > now.lake_snapshot) {
+            // The lake is older than what was read from it: it was restored.
+            return Err(FeedError::Lost { target: target.clone(), snapshot }.into());
+        }
         if known >= Some(now.newest_snapshot) {
             return Ok(Some(FedTarget { table_uuid: now.uuid, warnings }));
         }
-        let events = changes(session, model, is_net, (known, now.newest_snapshot))?;
+        let events = changes(session, model, is_net && is_drained(store, &name)?, (known, now.newest_snapshot))?;
         let step = Feed {
             target: &name,
             from: position.as_ref(),
@@ -54,6 +58,13 @@ pub(crate) fn feed_target(
             Fed::Elsewhere => {}
         }
     }
+}
+
+/// Whether nothing of a target waits. What waits names rows by their ids: a row that was written anew with the same
+/// values is no change of the table, but its id is gone, and with it what waits.
+fn is_drained(store: &SharedStore, target: &str) -> Result<bool, RunError> {
+    let counts = store.lock().counts()?.into_iter().find(|counts| counts.target == target);
+    Ok(counts.is_none_or(|counts| counts.pending + counts.waiting + counts.in_flight == 0))
 }
 
 /// The changes of a model's table after the snapshot that is known, up to another one.

@@ -115,7 +115,8 @@ fn next_events(
     let known = known(position.as_ref(), &now);
     let mut to_feed = 0;
     if known != Some(now.newest_snapshot) {
-        let sql = changes(session, &planned.model, api.is_net, (known, now.newest_snapshot))?.sql;
+        let is_net = api.is_net && counts.is_empty();
+        let sql = changes(session, &planned.model, is_net, (known, now.newest_snapshot))?.sql;
         let count = session.connection.query_value(&format!("SELECT count(*) FROM ({sql})"))?;
         to_feed = count.as_i64().and_then(|count| u64::try_from(count).ok()).unwrap_or(0);
         let rows = session.connection.query(&format!("{sql} LIMIT {wanted}"))?;
@@ -132,6 +133,12 @@ struct Counts {
     waiting: u64,
     in_flight: u64,
     to_bury: u64,
+}
+
+impl Counts {
+    fn is_empty(&self) -> bool {
+        self.pending + self.waiting + self.in_flight == 0
+    }
 }
 
 /// What is in the queue.

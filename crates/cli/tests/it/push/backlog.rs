@@ -107,3 +107,32 @@ fn json_tells_what_was_delivered() {
     assert_eq!((&of("sync.x")["status"], &of("sync.x")["rows_affected"]), (&"error".into(), &5.into()));
     assert!(of("other.y").get("push_delivered").is_none());
 }
+
+#[test]
+fn a_service_that_is_down_is_not_called_again_for_every_claim() {
+    let scene = Scene::new(MERGE, "\"batch_size\": 2, \"retry_backoff\": 600", SYNC);
+    scene.env("ONDATRA_CLAIM_CHUNK=4\n");
+    scene.add(1..=40);
+    scene.sink.always(Say::Status(500));
+    scene.bad();
+    assert_eq!(scene.sink.calls().len(), 3);
+}
+
+/// What was delivered before an earlier change of its row, in one batch, comes once more behind it.
+#[test]
+fn a_change_that_failed_takes_the_later_ones_of_its_row_with_it() {
+    let scene = Scene::new("tracked\n-- @group_key: id", "\"batch_size\": 50, \"retry_backoff\": 0", SYNC);
+    scene.add(1..=2);
+    scene.good();
+    scene.sink.always(Say::Status(500));
+    scene.lake.execute("DELETE FROM ext.t WHERE id = 1");
+    scene.bad();
+    scene.add(1..=1);
+    scene.sink.always(Say::Each(|row| if row.change == "delete" { "error: locked" } else { "ok" }));
+    scene.bad();
+    scene.sink.always(Say::Ok);
+    scene.good();
+    let taken = scene.sink.taken();
+    let of_row: Vec<&str> = taken.iter().filter(|row| row.number("id") == 1).map(|row| row.change.as_str()).collect();
+    assert_eq!(of_row.last(), Some(&"insert"), "{of_row:?}");
+}

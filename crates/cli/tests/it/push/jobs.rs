@@ -86,3 +86,12 @@ fn rows_that_change_while_a_job_goes_on_are_sent_after_it() {
     has(&scene.good(), "PUSH: 8 delivered");
     assert_eq!((scene.check().twice, scene.sink.calls().len()), (0, 2));
 }
+
+#[test]
+fn a_job_that_is_done_and_does_not_say_of_every_row_is_not_asked_again() {
+    let scene = Scene::new(MERGE, KEYS, ASYNC);
+    scene.add(1..=4);
+    scene.sink.script(|asked| if asked.is_poll { Say::Missing } else { Say::Ok });
+    has(&scene.bad(), "crm.poll: 'per_row' must be a dict with a status for every row");
+    assert_eq!((scene.sink.polls(), scene.counts().waiting), (1, 4));
+}

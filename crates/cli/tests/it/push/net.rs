@@ -84,3 +84,34 @@ fn a_changed_row_of_a_group_is_a_pair_and_the_others_of_the_group_are_not_sent()
     scene.model("table", SELECT);
     assert_eq!(sent(&scene), counts(&[]), "the kind changed, and no row");
 }
+
+/// A row that is written anew with the same values has another row id: what waits under the old one is sent all the same.
+#[test]
+fn what_waits_is_not_lost_when_its_row_is_written_anew() {
+    for (header, refresh) in [("table", false), ("tracked\n-- @group_key: k", false), (MERGE, true)] {
+        let scene = Scene::new(header, &format!("{NET}, \"retry_backoff\": 0"), SYNC);
+        scene.add(1..=2);
+        scene.sink.always(Say::Status(500));
+        scene.bad();
+        scene.sink.always(Say::Ok);
+        scene.add(6..=7);
+        let args: &[&str] = if refresh { &["run", "sync.x", "--full-refresh", "--yes"] } else { &["run"] };
+        scene.fixture.project.run(args).success();
+        super::checker::converged(&scene.lake, &scene.sink, "x");
+    }
+}
+
+/// What a sink took without an answer is not known: that a row is again as it was is told too.
+#[test]
+fn a_row_that_changed_back_is_sent_when_the_sink_may_have_the_change() {
+    let scene = Scene::new(MERGE, &format!("{NET}, \"retry_backoff\": 0"), SYNC);
+    scene.add(1..=2);
+    scene.good();
+    scene.change("id = 1");
+    scene.sink.always(Say::TimeOut);
+    scene.bad();
+    scene.sink.always(Say::Ok);
+    scene.lake.execute("UPDATE ext.t SET v = v - 1 WHERE id = 1");
+    scene.good();
+    super::checker::converged(&scene.lake, &scene.sink, "x");
+}

@@ -132,3 +132,17 @@ fn a_table_that_is_empty_at_first_sends_the_rows_that_come() {
     has(&scene.good(), "PUSH: 2 delivered");
     assert_eq!(scene.check().rows, 2);
 }
+
+#[test]
+fn a_lake_that_is_older_than_the_queue_is_an_error() {
+    let scene = Scene::new(MERGE, "\"batch_size\": 50", SYNC);
+    scene.add(1..=3);
+    scene.good();
+    // As if the lake was restored from a backup.
+    let moved = "UPDATE sync_feed SET snapshot_id = 999";
+    scene.fixture.open("test").run_sql(moved).unwrap();
+    scene.add(4..=4);
+    let text = scene.bad();
+    has(&text, "snapshot 999 of the lake is gone");
+    has(&text, "queue reset");
+}
