@@ -8,7 +8,7 @@ pub(crate) struct CheckArgs {
     /// Targets (schema.table) or paths of .sql files
     #[arg(value_name = "MODEL")]
     pub(crate) models: Vec<String>,
-    /// Write the rows at fault to the lake, as checks.SCHEMA__TABLE, in the place of those of the last time
+    /// Write the rows at fault to tables of the schema checks in the lake, in the place of those of the last time
     #[arg(long)]
     pub(crate) store_failures: bool,
     /// How long to wait while a run of the project is active, before they are written, like 30s or 5m
