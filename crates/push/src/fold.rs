@@ -45,8 +45,7 @@ fn net(mut changes: Vec<Change>) -> Vec<Change> {
         (Some(first), Some(last)) if first.is_old() && !last.is_old() => vec![first, last],
         // It is gone. The sink may have got it meanwhile.
         (Some(_), Some(last)) if last.is_old() => vec![last],
-        // It came, and changed since. An insert that was tried before keeps its id, and a sink that knows it takes no
-        // other values under it.
+        // It came, and changed since. The sink may know an insert that was tried, and takes no other values under its id.
         (Some(first), Some(last)) if first.event.change_type == ChangeType::Insert && first.event.attempts > 0 => {
             vec![first, last]
         }
@@ -102,6 +101,18 @@ mod tests {
         for (changes, expected) in cases {
             assert_eq!(folded(changes), (expected.to_vec(), changes.len() - expected.len()), "{changes:?}");
         }
+    }
+
+    #[test]
+    fn an_insert_that_was_tried_keeps_its_id_and_what_changed_since_has_its_own() {
+        let mut changes =
+            vec![change(1, 7, Insert, 1, 2), change(2, 7, UpdatePreimage, 2, 1), change(3, 7, UpdatePostimage, 2, 2)];
+        let left = |changes: &[crate::change::Change]| -> Vec<i64> {
+            fold(changes.to_vec(), true).changes.iter().map(|change| change.event.seq).collect()
+        };
+        assert_eq!(left(&changes), [1]);
+        changes[0].event.attempts = 1;
+        assert_eq!(left(&changes), [1, 3]);
     }
 
     #[test]

@@ -280,6 +280,7 @@ fn keys_of_push_are_checked() {
             ("batch_size", "0", " must be from 1"),
             ("batch_size", "\"1\"", ": expected int, got string"),
             ("max_concurrent", "0", " must be from 1"),
+            ("max_concurrent", "257", " must be from 1 to 256"),
             ("max_concurrent", "2.0", ": expected int, got float"),
             ("batch_mode", "\"fast\"", " must be \"sync\" or \"atomic\" or \"async\""),
             ("batch_mode", "1", ": expected string, got int"),
