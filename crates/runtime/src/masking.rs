@@ -34,7 +34,12 @@ pub(crate) fn mask_table(
     masks: &[Mask],
     keeps: bool,
 ) -> Result<(), MaterializeError> {
-    let is_replaced = task.rebuild == Rebuild::Yes || planned.model.kind == Kind::Table;
+    let is_replaced = match task.rebuild {
+        Rebuild::Yes => true,
+        // Its rows are compared with the new ones, and those that are missing are shown.
+        Rebuild::IfLossless => false,
+        Rebuild::No | Rebuild::Never => planned.model.kind == Kind::Table,
+    };
     let has_table = known.facts.tables.contains_key(&planned.target().key());
     if masks.is_empty() || !has_table || (is_replaced && !keeps) {
         return Ok(());

@@ -23,7 +23,7 @@ pub(crate) fn with_cause(error: MaterializeError, source: &Source) -> Materializ
 pub(crate) fn cursor_error(planned: &PlannedModel, error: &MaterializeError) -> Option<RunError> {
     let incremental = planned.model.incremental.as_ref()?;
     let message = error.cleaned();
-    let is_of_cursor = message.contains("Could not convert") && message.contains(&incremental.initial);
+    let is_of_cursor = message.contains("Could not convert") && message.contains(&format!("'{}'", incremental.initial));
     is_of_cursor.then(|| RunError::Refused {
         code: Code::Sql,
         message,

@@ -63,6 +63,7 @@ fn lines(ui: &Ui, model: &CheckedModel) -> Vec<String> {
     }
     let status = if model.has_failed() { ui.paint("[FAILED]", Color::Red) } else { ui.paint("[OK]", Color::Green) };
     let mut lines = vec![format!("{status} {target} ({}, {})", counts(model), format(model.duration))];
+    lines.extend(model.refused.iter().map(|text| error_line(ui, text)));
     for report in &model.reports {
         let line = if report.stage == Stage::Warning { warning_line } else { error_line };
         lines.extend(report.texts().iter().map(|text| line(ui, text)));
@@ -103,7 +104,7 @@ fn record(ui: &Ui, model: &CheckedModel) -> String {
         "status": status,
         "duration_ms": u64::try_from(model.duration.as_millis()).unwrap_or(u64::MAX),
         "checks": model.reports.iter().map(|report| report.checked).sum::<usize>(),
-        "errors": texts(false),
+        "errors": model.refused.iter().map(|text| ui.redact(text)).chain(texts(false)).collect::<Vec<_>>(),
         "warnings": texts(true).into_iter().chain(notes).collect::<Vec<_>>(),
         "findings": model.findings().map(|finding| finding_record(ui, finding)).collect::<Vec<_>>(),
     });

@@ -48,6 +48,8 @@ pub struct CheckedModel {
     pub has_table: bool,
     /// The stages that have checks.
     pub reports: Vec<StageReport>,
+    /// Why its table cannot be looked at, where others are checked all the same.
+    pub refused: Option<String>,
     /// Texts beside what the checks say.
     pub notes: Vec<String>,
     /// Where the rows at fault were written, and how many.
@@ -59,7 +61,8 @@ pub struct CheckedModel {
 impl CheckedModel {
     /// Whether a constraint or an audit found something or could not be run.
     pub fn has_failed(&self) -> bool {
-        self.reports.iter().any(|report| report.stage != Stage::Warning && !report.is_clean())
+        let is_bad = |report: &StageReport| report.stage != Stage::Warning && !report.is_clean();
+        self.refused.is_some() || self.reports.iter().any(is_bad)
     }
 
     /// All findings.
@@ -94,7 +97,9 @@ pub fn check(options: &CheckOptions, told: &mut dyn FnMut(&CheckedModel)) -> Res
         }
         let present = Present { session: &session, facts: &facts, model, local: local.as_ref() };
         let handle = session.connection.interrupt_handle();
-        let done = options.cancellation.interruptible(handle, || present.check(has_table, options.store_failures))?;
+        let is_one_of_all = options.models.is_empty();
+        let check = || present.check(has_table, options.store_failures, is_one_of_all);
+        let done = options.cancellation.interruptible(handle, check)?;
         told(&done);
         checked.push(done);
     }
@@ -119,18 +124,25 @@ struct Present<'a> {
 }
 
 impl Present<'_> {
-    fn check(&self, has_table: bool, store: bool) -> Result<CheckedModel, RunError> {
+    fn check(&self, has_table: bool, store: bool, is_one_of_all: bool) -> Result<CheckedModel, RunError> {
         let clock = Instant::now();
         let mut done = CheckedModel {
             target: self.model.target.clone(),
             has_table,
             reports: Vec::new(),
+            refused: None,
             notes: Vec::new(),
             stored: None,
             duration: Duration::ZERO,
         };
         if has_table {
-            self.check_masked()?;
+            match self.check_masked() {
+                Err(error) if is_one_of_all => {
+                    done.refused = Some(error.to_string());
+                    return Ok(done);
+                }
+                masked => masked?,
+            }
             load_extensions(self.session, self.model)?;
             let checks = ModelChecks::read(self.session, self.model);
             self.session.make_checks(&checks.shipped())?;

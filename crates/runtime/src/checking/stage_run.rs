@@ -18,10 +18,10 @@ pub(crate) struct Checked<'a> {
 }
 
 impl Checked<'_> {
-    /// Runs the calls of a stage in one query, without those in `skip`. `None` if one of several cannot be run: then
+    /// Runs the calls of a stage in one query, without those that need rows if an incremental run found none. `None` if one of several cannot be run: then
     /// [`Checked::one_by_one`] tells which.
-    pub fn together(&self, stage: &StageCalls, skip: &[&str]) -> Result<Option<StageReport>, EngineError> {
-        let (calls, mut told) = begin(stage, skip);
+    pub fn together(&self, stage: &StageCalls, has_nothing_new: bool) -> Result<Option<StageReport>, EngineError> {
+        let (calls, mut told) = begin(stage, has_nothing_new);
         if calls.is_empty() {
             return Ok(Some(told));
         }
@@ -36,8 +36,8 @@ impl Checked<'_> {
 
     /// Runs one call after the other. In a transaction that one of them ends, those behind it are told not to have run; in
     /// one that has ended before, the error says so ([`is_aborted`]).
-    pub fn one_by_one(&self, stage: &StageCalls, skip: &[&str]) -> Result<StageReport, EngineError> {
-        let (calls, mut told) = begin(stage, skip);
+    pub fn one_by_one(&self, stage: &StageCalls, has_nothing_new: bool) -> Result<StageReport, EngineError> {
+        let (calls, mut told) = begin(stage, has_nothing_new);
         let mut all = Vec::new();
         for (at, call) in calls.iter().enumerate() {
             match self.query(&[call]) {
@@ -101,8 +101,9 @@ impl Checked<'_> {
 }
 
 /// The calls to run, and a report in which nothing was found yet.
-fn begin<'a>(stage: &'a StageCalls, skip: &[&str]) -> (Vec<&'a Call>, StageReport) {
-    let is_run = |call: &&Call| !skip.contains(&call.name.to_lowercase().as_str());
+fn begin(stage: &StageCalls, has_nothing_new: bool) -> (Vec<&Call>, StageReport) {
+    // What a check of the project's own asks for is not known here.
+    let is_run = |call: &&Call| !(has_nothing_new && call.shipped.is_some_and(checks::Check::needs_rows));
     let calls: Vec<&Call> = stage.calls.iter().filter(is_run).collect();
     let problems = stage.problems.clone();
     let checked = calls.len() + problems.len();

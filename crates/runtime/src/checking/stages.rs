@@ -12,9 +12,6 @@ use crate::checking::{CheckFinding, StageReport};
 use crate::session::run_file;
 use crate::{RunError, Session};
 
-/// Constraints that fail where there are no rows. An incremental run that found nothing new has none, and that is fine.
-const NEED_ROWS: [&str; 3] = ["at_least_one", "not_constant", "distinct_count"];
-
 /// Why the transaction cannot go on.
 pub(crate) enum StageFailure {
     /// Checks failed, or could not be run.
@@ -38,10 +35,10 @@ pub(crate) fn constrain(
     singly: bool,
 ) -> Result<(), StageFailure> {
     let is_delta = run_type == RunType::Incremental && matches!(model.kind, Kind::Append | Kind::Merge);
-    let skip = if is_delta && result.rows == 0 { &NEED_ROWS[..] } else { &[] };
+    let has_nothing_new = is_delta && result.rows == 0;
     let is_own = result.table.ends_with(&quote(&model.target.temp_name()));
     let table = if is_own { temp_text(model) } else { result.table.clone() };
-    finish(&Checked { connection: &session.connection, model, table: &table }, stage, skip, singly)
+    finish(&Checked { connection: &session.connection, model, table: &table }, stage, has_nothing_new, singly)
 }
 
 /// Audits, on the table as the transaction has written it.
@@ -50,12 +47,12 @@ pub(crate) fn audit(session: &Session, model: &Model, stage: &StageCalls, singly
         return Ok(());
     }
     let table = table_text(session, model)?;
-    finish(&Checked { connection: &session.connection, model, table: &table }, stage, &[], singly)
+    finish(&Checked { connection: &session.connection, model, table: &table }, stage, false, singly)
 }
 
-fn finish(checked: &Checked<'_>, stage: &StageCalls, skip: &[&str], singly: bool) -> Result<(), StageFailure> {
-    let together = if singly { None } else { checked.together(stage, skip)? };
-    let report = match together.map_or_else(|| checked.one_by_one(stage, skip), Ok) {
+fn finish(checked: &Checked<'_>, stage: &StageCalls, has_nothing_new: bool, singly: bool) -> Result<(), StageFailure> {
+    let together = if singly { None } else { checked.together(stage, has_nothing_new)? };
+    let report = match together.map_or_else(|| checked.one_by_one(stage, has_nothing_new), Ok) {
         Err(error) if is_aborted(&error) && !singly => return Err(StageFailure::Aborted(error)),
         report => report?,
     };
@@ -94,11 +91,11 @@ pub(crate) fn warn(
 /// once. If a check ends it, each runs in its own.
 pub(crate) fn run_through(checked: &Checked<'_>, stage: &StageCalls) -> Result<StageReport, EngineError> {
     checked.connection.execute("BEGIN")?;
-    let told = checked.together(stage, &[]);
+    let told = checked.together(stage, false);
     checked.connection.execute("ROLLBACK")?;
     match told? {
         Some(report) => Ok(report),
-        None => checked.one_by_one(stage, &[]),
+        None => checked.one_by_one(stage, false),
     }
 }
 

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use engine::Value;
 use feed::{FeedError, Image, ImageOf, read_images};
+use model::Model;
 use push::Row;
 use state::Event;
-use types::{Column, Kind, Target};
+use types::{ChangeType, Column, Kind, Target};
 
 use crate::Session;
 
@@ -15,6 +16,8 @@ pub(crate) struct LakeImages<'a> {
     pub session: &'a Session,
     pub target: &'a Target,
     pub kind: Kind,
+    /// The columns that the model masks. How a row was may be in clear, from before the tag: there they are left out.
+    pub masked: Vec<String>,
 }
 
 impl push::Images for LakeImages<'_> {
@@ -27,15 +30,17 @@ impl push::Images for LakeImages<'_> {
         let Session { connection, lake, metadata, .. } = self.session;
         let mut found = read_images(connection, lake, metadata, self.target, &wanted)?;
         let images = std::mem::take(&mut found.images);
-        // Most rows have the same columns as the one before.
-        let (mut own, mut shape) = (&found.columns[..], Shape::of(self.kind, &found.columns, &found.columns));
+        // Most rows have the same columns as the one before that tells as much: how a row is, or how it was.
+        let mut shapes: [Option<(&[Column], Shape)>; 2] = [None, None];
         let rows = wanted.iter().zip(images).map(|(of, image)| {
             let Image::Row(values) = image else { return None };
-            let columns = found.columns_of(of);
-            if columns != own {
-                (own, shape) = (columns, Shape::of(self.kind, columns, &found.columns));
+            let (columns, is_old) = (found.columns_of(of), is_old(of.change_type));
+            let shape = &mut shapes[usize::from(is_old)];
+            if shape.as_ref().is_none_or(|(own, _)| *own != columns) {
+                let hidden = if is_old { &self.masked[..] } else { &[] };
+                *shape = Some((columns, Shape::of(self.kind, columns, &found.columns, hidden)));
             }
-            Some(shape.row(values))
+            shape.as_ref().map(|(_, shape)| shape.row(values))
         });
         Ok(rows.collect())
     }
@@ -48,10 +53,12 @@ struct Shape {
 }
 
 impl Shape {
-    fn of(kind: Kind, columns: &[Column], now: &[Column]) -> Self {
+    fn of(kind: Kind, columns: &[Column], now: &[Column], hidden: &[String]) -> Self {
         // The table may have been one of the kind `tracked` before.
         let is_left = |name: &str| now.iter().any(|column| column.name == name) || is_sent(Kind::Tracked, name);
-        let is_sent = columns.iter().map(|column| is_sent(kind, &column.name) && is_left(&column.name));
+        let is_hidden = |name: &str| hidden.iter().any(|hidden| hidden.eq_ignore_ascii_case(name));
+        let is_sent = |name: &str| is_sent(kind, name) && is_left(name) && !is_hidden(name);
+        let is_sent = columns.iter().map(|column| is_sent(&column.name));
         let is_sent: Vec<bool> = is_sent.collect();
         let names =
             columns.iter().zip(&is_sent).filter(|(_, is_sent)| **is_sent).map(|(column, _)| column.name.clone());
@@ -62,6 +69,15 @@ impl Shape {
         let sent = values.into_iter().zip(&self.is_sent).filter(|(_, is_sent)| **is_sent);
         Row { columns: Arc::clone(&self.names), values: sent.map(|(value, _)| value).collect() }
     }
+}
+
+fn is_old(change: ChangeType) -> bool {
+    matches!(change, ChangeType::UpdatePreimage | ChangeType::Delete)
+}
+
+/// The columns that a model masks.
+pub(crate) fn masked(model: &Model) -> Vec<String> {
+    model.masks().into_iter().map(|mask| mask.column).collect()
 }
 
 /// Whether a column is one of the model's SQL; what the kind adds is for its own use.

@@ -8,6 +8,6 @@ mod pushes;
 
 pub(crate) use checks::{PushPlan, check_pushes};
 pub(crate) use feeding::{changes, known};
-pub(crate) use images::LakeImages;
+pub(crate) use images::{LakeImages, masked};
 pub(crate) use maintenance::{Deliveries, before_maintenance};
 pub(crate) use pushes::{Pushes, claim_chunk, sink};

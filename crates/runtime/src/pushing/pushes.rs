@@ -16,7 +16,7 @@ use types::{Kind, quote};
 
 use super::checks::PushPlans;
 use super::feeding::{FedTarget, feed_target, key_columns};
-use super::images::{LakeImages, is_sent};
+use super::images::{LakeImages, is_sent, masked};
 use crate::lib_host::HostContext;
 use crate::planning::PlannedModel;
 use crate::{Cancellation, RunError, Session, StateSession};
@@ -86,7 +86,8 @@ impl<'a> Pushes<'a> {
             stop: &self.stop,
             chunk: self.chunk,
         };
-        let mut images = LakeImages { session, target: planned.target(), kind: planned.model.kind };
+        let mut images =
+            LakeImages { session, target: planned.target(), kind: planned.model.kind, masked: masked(&planned.model) };
         let delivered = delivery.run(self.left.remove(&target).unwrap_or_default(), &mut images);
         let mut report = delivered.map_err(|error| match error {
             DeliveryError::Images(error) => RunError::from(error),

@@ -12,7 +12,7 @@ use types::ChangeType;
 use super::target::{Pushing, pushing_model};
 use super::{QueueError, QueueOptions};
 use crate::planning::PlannedModel;
-use crate::pushing::{LakeImages, changes, claim_chunk, known, sink};
+use crate::pushing::{LakeImages, changes, claim_chunk, known, masked, sink};
 use crate::{RunError, Session};
 
 /// What a delivery would send next.
@@ -63,7 +63,12 @@ pub fn preview(options: &QueueOptions, name: &str, most: usize) -> Result<PushPr
         is_contiguous: api.batch_mode == BatchMode::Async,
         folds: api.is_net.then_some(sink.keys_are_unique),
     };
-    let mut images = LakeImages { session: &session, target: planned.target(), kind: planned.model.kind };
+    let mut images = LakeImages {
+        session: &session,
+        target: planned.target(),
+        kind: planned.model.kind,
+        masked: masked(&planned.model),
+    };
     let mut batches: Vec<SentBatch> = Vec::new();
     for events in next.events.chunks(chunk) {
         let first = batches.len() as u64 + 1;

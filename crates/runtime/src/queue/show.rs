@@ -8,7 +8,7 @@ use types::{Kind, Target};
 
 use super::QueueOptions;
 use super::target::{PushingModels, find};
-use crate::pushing::LakeImages;
+use crate::pushing::{LakeImages, masked};
 use crate::{RunError, Session};
 
 /// How all targets stand.
@@ -90,8 +90,9 @@ fn read_rows(options: &QueueOptions, name: &str, table_uuid: &str, shown: &mut [
     let target = Target::new(schema, table);
     // Of a model that is gone the table's columns are all that is known.
     let models = Models::read(&options.root)?.models;
-    let kind = models.iter().find(|model| model.target.key() == target.key()).map_or(Kind::Table, |model| model.kind);
-    let mut images = LakeImages { session: &session, target: &target, kind };
+    let model = models.iter().find(|model| model.target.key() == target.key());
+    let (kind, masked) = model.map_or((Kind::Table, Vec::new()), |model| (model.kind, masked(model)));
+    let mut images = LakeImages { session: &session, target: &target, kind, masked };
     let events: Vec<Event> = shown.iter().map(|one| one.queued.event.clone()).collect();
     if let Ok(rows) = images.rows(&events) {
         for (one, row) in shown.iter_mut().zip(rows) {

@@ -86,3 +86,21 @@ fn the_example_of_the_docs_is_a_check() {
     project.write("config/macros/own.sql", &example.text);
     assert!(project.run(&["run"]).failure(1).stdout.contains("ERROR: id has 1 values below zero"));
 }
+
+#[test]
+fn one_of_a_shipped_name_runs_where_there_is_nothing_new_too() {
+    let project = project();
+    project.model("raw/src", "SELECT 1 AS id");
+    project.write(
+        "config/macros/own.sql",
+        "CREATE MACRO ondatra_constraint_at_least_one(t, col) AS TABLE \
+         SELECT 'none came' FROM query('SELECT count(*) AS c FROM ' || t) WHERE c = 0;",
+    );
+    let model =
+        |more: &str| format!("-- @kind: append\n-- @constraint: at_least_one(id)\n{more}SELECT id FROM raw.src");
+    project.model("raw/a", &model(""));
+    project.run(&["run"]).success();
+    project.model("raw/a", &model("-- @constraint: not_null(id)\n"));
+    let output = project.run(&["run", "raw.a"]).failure(1);
+    assert!(output.stdout.contains("none came"), "{}", output.stdout);
+}

@@ -79,3 +79,32 @@ fn what_the_engine_spills_is_encrypted() {
     assert_eq!(spilled("-- @column: mail = x | hash_pii\n", "rawsecret"), Vec::<String>::new());
     assert!(!spilled("", "openmark").is_empty(), "without a mask it is found, so with one it would be");
 }
+
+#[test]
+fn an_error_that_holds_the_cursors_start_by_chance_quotes_no_value() {
+    let project = project();
+    let header = "-- @kind: append\n-- @incremental: id\n-- @incremental_initial: 0\n-- @column: ssn = x | mask_ssn";
+    project.model("raw/x", &format!("{header}\nSELECT 1 AS id, ('123' || '-45-670' || range)::BIGINT AS ssn FROM range(1)"));
+    let output = project.run(&["run", "--json"]).failure(1);
+    let shown = output.stdout + &output.stderr;
+    assert!(!shown.contains("123-45"), "{shown}");
+}
+
+#[test]
+fn rows_that_a_change_of_kind_would_lose_are_shown_masked() {
+    let project = project();
+    let of = |kind: &str, tag: &str, rows: &str| {
+        project.model("raw/x", &format!("-- @kind: {kind}{tag}\nSELECT * FROM (VALUES {rows}) t(id, mail)"));
+    };
+    of("append", "", "(1, 'rawsecret@example.com')");
+    project.run(&["run"]).success();
+    let tag = "\n-- @column: mail = x | mask_email";
+    of("table", tag, "(2, 'rawsecret2@example.com')");
+    let output = project.run(&["run", "--json"]).failure(1);
+    let shown = output.stdout + &output.stderr;
+    assert!(shown.contains("***@example.com") && !shown.contains("rawsecret"), "{shown}");
+    // Nothing is lost where all rows come again, masked.
+    of("table", tag, "(1, 'rawsecret@example.com'), (2, 'rawsecret2@example.com')");
+    project.run(&["run"]).success();
+    assert_eq!(project.rows("SELECT DISTINCT mail FROM raw.x"), "r***@example.com\n");
+}

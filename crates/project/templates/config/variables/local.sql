@@ -6,13 +6,11 @@ SET VARIABLE curr_snapshot = (SELECT max(id)::BIGINT FROM {{catalog}}.current_sn
 
 -- The model's commit before the one just made, 0 if there is none. The warnings
 -- row_count_delta, sum_delta and mean_delta compare the table with its state
--- then. A commit of a model names it in the JSON that DuckLake keeps with the
--- snapshot. Other tools may keep there what is no JSON.
+-- then. A commit of a model has its name as message.
 SET VARIABLE prev_model_snapshot = coalesce((
     SELECT snapshot_id::BIGINT
     FROM {{catalog}}.snapshots()
-    WHERE commit_message LIKE 'Pipeline run: %'
-      AND lower(json_extract_string(TRY_CAST(commit_extra_info AS JSON), '$.model')) = lower(getvariable('current_model'))
+    WHERE lower(commit_message) = lower('Pipeline run: ' || getvariable('current_model'))
     ORDER BY snapshot_id DESC
     LIMIT 1 OFFSET 1
 ), 0);
