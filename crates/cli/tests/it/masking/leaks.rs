@@ -84,7 +84,10 @@ fn what_the_engine_spills_is_encrypted() {
 fn an_error_that_holds_the_cursors_start_by_chance_quotes_no_value() {
     let project = project();
     let header = "-- @kind: append\n-- @incremental: id\n-- @incremental_initial: 0\n-- @column: ssn = x | mask_ssn";
-    project.model("raw/x", &format!("{header}\nSELECT 1 AS id, ('123' || '-45-670' || range)::BIGINT AS ssn FROM range(1)"));
+    project.model(
+        "raw/x",
+        &format!("{header}\nSELECT 1 AS id, ('123' || '-45-670' || range)::BIGINT AS ssn FROM range(1)"),
+    );
     let output = project.run(&["run", "--json"]).failure(1);
     let shown = output.stdout + &output.stderr;
     assert!(!shown.contains("123-45"), "{shown}");

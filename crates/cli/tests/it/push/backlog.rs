@@ -136,3 +136,19 @@ fn a_change_that_failed_takes_the_later_ones_of_its_row_with_it() {
     let of_row: Vec<&str> = taken.iter().filter(|row| row.number("id") == 1).map(|row| row.change.as_str()).collect();
     assert_eq!(of_row.last(), Some(&"insert"), "{of_row:?}");
 }
+
+/// Rows that fail do not keep back what comes after others: what was delivered is given back before more is looked for.
+#[test]
+fn all_changes_of_a_row_come_in_one_run_whatever_fails_beside() {
+    let scene = Scene::new(MERGE, "\"batch_size\": 2, \"retry_backoff\": 0", SYNC);
+    scene.env("ONDATRA_CLAIM_CHUNK=2\n");
+    scene.add(1..=4);
+    scene.sink.always(Say::Status(500));
+    scene.bad();
+    scene.change("id > 2");
+    scene.sink.always(Say::Each(|row| if row.number("id") <= 2 { "error: no" } else { "ok" }));
+    has(&scene.bad(), "PUSH: 6 delivered, 0 rejected, 2 to retry, 2 pending");
+    scene.sink.always(Say::Ok);
+    scene.good();
+    scene.check();
+}
