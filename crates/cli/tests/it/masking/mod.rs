@@ -4,6 +4,7 @@ mod fetched;
 mod functions;
 mod leaks;
 mod models;
+mod pushed;
 mod tags;
 
 use std::fs;
