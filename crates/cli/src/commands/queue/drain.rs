@@ -87,6 +87,7 @@ fn record(ui: &Ui, drained: &DrainedTarget) -> Value {
         "push_rejected": count(|report| report.rejected),
         "push_retry": count(|report| report.to_retry),
         "push_pending": count(|report| report.pending),
+        "push_dead": count(|report| report.dead),
         "errors": drained.error.iter().map(|error| ui.redact(&error.to_string())).collect::<Vec<_>>(),
         "warnings": warnings(ui, drained),
     })
