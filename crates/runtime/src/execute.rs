@@ -15,14 +15,14 @@ use project::ConfigFile;
 use query::Functions;
 use types::{Code, Decision, Kind, Reason, RunType};
 
-use crate::checking::{CheckFinding, ModelChecks, StageFailure, audit, constrain, warn};
+use crate::checking::{CheckFinding, ModelChecks, StageFailure, audit, constrain, drop_failures, warn};
 use crate::cursor::{CursorScope, has_column, set_cursor};
 use crate::fetching::{FetchPlan, LoadedRows, acknowledge, fetch_source, kept_source};
 use crate::functions::KnownFunctions;
 use crate::git::GitInfo;
 use crate::known::Known;
 use crate::lineage::{lineage, renames};
-use crate::masking::mask_table;
+use crate::masking::{mask_table, masks_anew};
 use crate::planning::PlannedModel;
 use crate::reading::{Fallback, Reader, Source};
 use crate::record::{Run, Steps, commit_info, record};
@@ -233,6 +233,9 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
     let failed = |error| failed(planned, attempt, &masks, error);
     mask_table(&known, planned, task, &masks, attempt.fetched.is_some_and(|fetched| fetched.keeps))
         .map_err(|error| failed((error, false)))?;
+    if masks_anew(model, task.last.as_ref()) {
+        drop_failures(session, model)?;
+    }
     let source = source(&known, planned, attempt, read_snapshot)?;
     let kept_cursor = kept_cursor(task, planned, &known)?;
     let scope = CursorScope {

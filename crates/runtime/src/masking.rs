@@ -58,6 +58,12 @@ pub(crate) fn in_clear(masks: &[Mask], last: Option<&LastCommit>) -> Vec<Mask> {
     masks.iter().filter(|mask| !is_masked(mask)).cloned().collect()
 }
 
+/// Whether a run of the model is the first to mask a column whose values other runs have kept: in rows of dead letters,
+/// among rows that checks found.
+pub(crate) fn masks_anew(model: &Model, last: Option<&LastCommit>) -> bool {
+    last.is_some() && !in_clear(&model.masks(), last).is_empty()
+}
+
 /// The first column that a model's table holds in clear and the model masks, by the last commit.
 pub(crate) fn first_in_clear(session: &Session, model: &Model) -> Result<Option<Mask>, RunError> {
     let (masks, Session { connection, lake, metadata, .. }) = (model.masks(), session);

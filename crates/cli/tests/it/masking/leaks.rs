@@ -111,3 +111,30 @@ fn rows_that_a_change_of_kind_would_lose_are_shown_masked() {
     project.run(&["run"]).success();
     assert_eq!(project.rows("SELECT DISTINCT mail FROM raw.x"), "r***@example.com\n");
 }
+
+#[test]
+fn stored_failures_go_with_the_run_that_masks_their_table() {
+    for kind in ["append", "table", "merge\n-- @unique_key: id"] {
+        let project = project();
+        let model = |more: &str| {
+            let select = "SELECT 1 AS id, 'rawsecret@example.com' AS mail, NULL::INT AS n";
+            project.model("raw/x", &format!("-- @kind: {kind}\n-- @warning: not_null(n)\n{more}{select}"));
+        };
+        model("");
+        project.run(&["run"]).success();
+        project.run(&["check", "--store-failures"]).success();
+        assert_eq!(project.rows("SELECT mail FROM checks.raw__x"), "rawsecret@example.com\n", "{kind}");
+        // A run that fails leaves both as they were.
+        let tag = "-- @column: mail = x | mask_email\n";
+        model(&format!("{tag}-- @audit: row_count(=, 5)\n"));
+        project.run(&["run"]).failure(1);
+        assert_eq!(project.rows("SELECT count(*) FROM checks.raw__x"), "1\n", "{kind}");
+        model(tag);
+        project.run(&["run"]).success();
+        let tables = "SELECT table_schema, table_name FROM information_schema.tables WHERE table_schema = 'checks'";
+        assert_eq!(project.rows(tables), "", "{kind}");
+        project.run(&["check", "--store-failures"]).success();
+        project.run(&["run"]).success();
+        assert_eq!(project.rows("SELECT mail FROM checks.raw__x"), "r***@example.com\n", "{kind}");
+    }
+}

@@ -53,12 +53,19 @@ impl People {
     }
 
     fn model(&self, header: &str) {
+        self.model_without_push(&format!("-- @push: crm\n{header}"));
+    }
+
+    fn model_without_push(&self, header: &str) {
         let source = self.project().root().join("people.csv");
-        self.project().model("sync/x", &format!(
-            "-- @kind: {}\n-- @push: crm\n{header}SELECT id::BIGINT AS id, email::VARCHAR AS email FROM read_csv('{}')",
-            self.kind,
-            source.display()
-        ));
+        self.project().model(
+            "sync/x",
+            &format!(
+                "-- @kind: {}\n{header}SELECT id::BIGINT AS id, email::VARCHAR AS email FROM read_csv('{}')",
+                self.kind,
+                source.display()
+            ),
+        );
     }
 
     fn say(&self, verdict: &str) {
@@ -156,4 +163,41 @@ fn what_a_model_that_is_gone_left_is_shown_without_what_it_masked() {
     let output = shown(people.run(&["queue", "show", "sync.x"]).success());
     assert!(output.contains("update_preimage") && output.contains("r***@x.io"), "{output}");
     assert!(!output.contains("rawalice"), "{output}");
+}
+
+/// The letter stays, with what the service said; so it does where the model pushes no more.
+#[test]
+fn rows_of_dead_letters_are_forgotten_when_their_table_is_masked() {
+    for pushes in [true, false] {
+        let people = People::new("append", "reject: no");
+        people.run(&["run"]).failure(1);
+        let dead = ["queue", "show", "sync.x", "--dead", "--json"];
+        assert!(shown(people.run(&dead).success()).contains("rawalice"));
+        people.say("ok");
+        if pushes {
+            people.model(TAG)
+        } else {
+            people.model_without_push(TAG)
+        };
+        people.run(&["run"]).success();
+        let output = people.run(&dead).success();
+        let told: Value = serde_json::from_str(&output.stdout).unwrap();
+        let letters: Vec<_> =
+            told["events"].as_array().unwrap().iter().map(|one| (&one["error"], &one["row"])).collect();
+        assert_eq!(letters, [(&json!("no"), &Value::Null), (&json!("no"), &Value::Null)], "{told}");
+        let output = shown(people.run(&["queue", "show", "sync.x", "--dead"]).success());
+        assert!(output.contains("(not kept)"), "{output}");
+    }
+}
+
+/// Letters from after the tag hold what was sent: masked rows.
+#[test]
+fn rows_of_later_dead_letters_are_kept() {
+    let people = People::new("append", "reject: no");
+    people.model(TAG);
+    people.run(&["run"]).failure(1);
+    people.say("ok");
+    people.run(&["run"]).success();
+    let output = shown(people.run(&["queue", "show", "sync.x", "--dead"]).success());
+    assert!(output.contains("r***@x.io"), "{output}");
 }
