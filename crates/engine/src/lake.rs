@@ -62,12 +62,26 @@ pub fn recorded_commit(
     if connection.query_value(&exists)?.as_i64() == Some(0) {
         return Ok(None);
     }
-    let sql = format!(
-        "SELECT max(commit_info)::VARCHAR FROM {}.main.{} WHERE lower(target) = {}",
-        quote(lake),
-        quote(TARGET_REGISTRY),
-        literal(&target.key())
-    );
+    recorded_in(connection, &registry(lake), target)
+}
+
+/// The same as of a snapshot; an error if there was no registry.
+pub fn recorded_commit_at(
+    connection: &Connection,
+    lake: &str,
+    snapshot: i64,
+    target: &Target,
+) -> Result<Option<String>, EngineError> {
+    recorded_in(connection, &format!("{} AT (VERSION => {snapshot})", registry(lake)), target)
+}
+
+fn registry(lake: &str) -> String {
+    format!("{}.main.{}", quote(lake), quote(TARGET_REGISTRY))
+}
+
+fn recorded_in(connection: &Connection, registry: &str, target: &Target) -> Result<Option<String>, EngineError> {
+    let target = literal(&target.key());
+    let sql = format!("SELECT max(commit_info)::VARCHAR FROM {registry} WHERE lower(target) = {target}");
     Ok(connection.query_value(&sql)?.into_text())
 }
 

@@ -1,7 +1,7 @@
 //! What a run does about masked columns beside its query (chapter 01 §4.6): rows that the table holds in clear, and files
 //! that the engine spills to.
 
-use engine::{EngineError, recorded_commit};
+use engine::{EngineError, recorded_commit, recorded_commit_at};
 use feed::table_at;
 use materialize::{MaterializeError, Rebuild, mask_present};
 use model::{Mask, Model};
@@ -81,8 +81,21 @@ pub(crate) fn masked_last(session: &Session, target: &Target) -> Result<Vec<Stri
 
 fn last_commit(session: &Session, target: &Target) -> Result<Option<LastCommit>, RunError> {
     let Session { connection, lake, metadata, .. } = session;
-    let recorded = recorded_commit(connection, (lake, metadata), target)?;
+    read_commit(recorded_commit(connection, (lake, metadata), target)?, target)
+}
+
+fn read_commit(recorded: Option<String>, target: &Target) -> Result<Option<LastCommit>, RunError> {
     Ok(recorded.map(|json| LastCommit::read(&target.to_string(), &json)).transpose()?)
+}
+
+/// The first column that a model masks and that its table held in clear at a snapshot.
+pub(crate) fn first_in_clear_at(session: &Session, model: &Model, snapshot: i64) -> Result<Option<Mask>, RunError> {
+    let recorded = match recorded_commit_at(&session.connection, &session.lake, snapshot, &model.target) {
+        // No model had been committed, so none had masked anything.
+        Err(error) if error.is_statement_fault() => None,
+        recorded => recorded?,
+    };
+    Ok(in_clear(&model.masks(), read_commit(recorded, &model.target)?.as_ref()).into_iter().next())
 }
 
 /// Refuses to send rows of a table that is still in clear. A row without the column would be no way out: to the other

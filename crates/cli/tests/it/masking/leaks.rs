@@ -138,3 +138,54 @@ fn stored_failures_go_with_the_run_that_masks_their_table() {
         assert_eq!(project.rows("SELECT mail FROM checks.raw__x"), "r***@example.com\n", "{kind}");
     }
 }
+
+/// The warnings that compare would show a value of the table before the tag.
+#[test]
+fn nothing_is_compared_with_a_commit_from_before_the_tag() {
+    let project = project();
+    project.write(
+        "config/macros/own.sql",
+        "CREATE MACRO mask_pay(v) AS v * 0 + 7;\n\
+         CREATE MACRO ondatra_warning_then(t) AS TABLE SELECT * FROM query(\n\
+         CASE WHEN coalesce(getvariable('prev_model_snapshot'), 0) = 0 THEN 'SELECT NULL WHERE false'\n\
+         ELSE 'SELECT ''own '' || max(pay) FROM ' || t || ' AT (VERSION => ' || getvariable('prev_model_snapshot') || ')' END);",
+    );
+    let local = include_str!("../../../../project/templates/config/variables/local.sql");
+    project.write("config/variables/local.sql", &local.replace("{{catalog}}", "lake"));
+    let model = |header: &str, pay: i64| {
+        let header = format!("-- @kind: merge\n-- @unique_key: id\n{header}");
+        project.model("raw/x", &format!("{header}SELECT 1 AS id, {pay}::BIGINT AS pay, {pay}::BIGINT AS open"));
+    };
+    let warnings = "-- @warning: sum_delta('CASE WHEN id = 1 THEN pay END', 1)\n-- @warning: mean_delta(open, 1)\n\
+                    -- @warning: then()\n";
+    let tag = "-- @column: pay = x | mask_pay\n";
+    let shown = |args: &[&str]| {
+        let output = project.run(args).success();
+        output.stdout + &output.stderr
+    };
+    model(warnings, 512_345);
+    shown(&["run"]);
+    model(&format!("{tag}{warnings}"), 512_346);
+    let said = "nothing is compared with the model's previous commit, which holds `pay` in clear";
+    for args in [&["run"][..], &["check", "raw.x"], &["check", "raw.x", "--json"]] {
+        let output = shown(args);
+        assert!(output.contains(said) && !output.contains("512345"), "{args:?}: {output}");
+    }
+    // The next commit is compared with one that is masked.
+    model(&format!("{tag}{warnings}"), 3);
+    let output = shown(&["run"]);
+    assert!(output.contains("mean_delta(open) warning: from 512346") && output.contains("own 7"), "{output}");
+    assert!(!output.contains(said) && !output.contains("512345"), "{output}");
+}
+
+/// Nothing is said where nothing would be compared.
+#[test]
+fn a_model_without_comparisons_is_not_told_of_them() {
+    let project = project();
+    let model = |tag: &str| project.model("raw/x", &format!("{tag}-- @warning: not_null(n)\nSELECT 'x' AS n"));
+    model("");
+    project.run(&["run"]).success();
+    model("-- @column: n = x | redact\n");
+    let output = project.run(&["run"]).success();
+    assert!(!output.stdout.contains("WARN"), "{}", output.stdout);
+}
