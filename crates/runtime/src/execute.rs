@@ -9,7 +9,7 @@ use materialize::{
     MaterializeError, Rebuild, WriteRequest, build_result, check_unique_in_query, drop_result, kind_write, layout,
     write_model,
 };
-use model::Mask;
+use model::{Mask, Model};
 use plan::Names;
 use project::ConfigFile;
 use query::Functions;
@@ -253,7 +253,7 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
     let built = build_result(connection, target, &source.sql, source.rows, to_mask);
     let result = built.map_err(|error| match attempt.fetched {
         Some(_) => failed(error).into(),
-        None => refused(&source, error, failed),
+        None => refused(model, &source, error, failed),
     })?;
     constrain(session, model, &attempt.checks.constraints, (&result, task.decision.run_type), attempt.singly)?;
     // What was fetched cannot be asked for the whole of it; in itself it is checked when it is written.
@@ -307,7 +307,7 @@ fn failed(
     (error, own_text): (MaterializeError, bool),
 ) -> RunError {
     cursor_error(planned, &error).unwrap_or_else(|| {
-        let error = if masks.is_empty() { error } else { error.without_values() };
+        let error = if masks.is_empty() { error } else { error.without_values(planned.model.sql()) };
         statement_error(planned, error, own_text, attempt.fetched)
     })
 }
@@ -342,8 +342,7 @@ fn source(known: &Known<'_>, planned: &PlannedModel, attempt: &Attempt<'_>, unti
     let reader = Reader { known, planned, until };
     reader.source(read).map_err(|error| match &error {
         EngineError::Sql { .. } if !error.is_conflict() && !error.is_fatal() => {
-            let shown = if planned.model.masks().is_empty() { error } else { error.without_values() };
-            Failure::Delta(Fallback::Unreadable(shown.cleaned()))
+            Failure::Delta(Fallback::Unreadable(shown(&planned.model, error).cleaned()))
         }
         _ => error.into(),
     })
@@ -377,11 +376,21 @@ fn kept_cursor(task: &Task, planned: &PlannedModel, known: &Known<'_>) -> Result
 
 /// A rewritten query that the engine refuses is no fault of the user's: the whole query shows whether there
 /// is one.
-fn refused(source: &Source, error: MaterializeError, failed: impl Fn(MaterializeError) -> RunError) -> Failure {
+fn refused(
+    model: &Model,
+    source: &Source,
+    error: MaterializeError,
+    failed: impl Fn(MaterializeError) -> RunError,
+) -> Failure {
     match &error {
         MaterializeError::Query(cause) if !source.own_text && cause.is_refusal() => {
-            Failure::Delta(Fallback::Refused(cause.cleaned()))
+            Failure::Delta(Fallback::Refused(shown(model, cause.clone()).cleaned()))
         }
         _ => failed(error).into(),
     }
+}
+
+/// An error of the engine as a model's messages show it: where it masks columns, without what may be data.
+fn shown(model: &Model, error: EngineError) -> EngineError {
+    if model.masks().is_empty() { error } else { error.without_values(model.sql()) }
 }

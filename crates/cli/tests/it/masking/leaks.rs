@@ -35,6 +35,8 @@ fn no_message_of_the_engine_quotes_a_value() {
         let output = project.run(&["run", "--json"]).failure(1);
         let shown = output.stdout + &output.stderr;
         assert!(shown.contains("which is not shown, as the model masks columns"), "{shown}");
+        assert!(shown.contains("run the query behind the model with `ondatrasql sql`"), "{shown}");
+        assert!(!shown.contains("as the engine's message says"), "{shown}");
         assert!(!shown.contains("rawsecret"), "{shown}");
     }
 }
@@ -188,4 +190,27 @@ fn a_model_without_comparisons_is_not_told_of_them() {
     model("-- @column: n = x | redact\n");
     let output = project.run(&["run"]).success();
     assert!(!output.stdout.contains("WARN"), "{}", output.stdout);
+}
+
+/// A file without a header gives its first row for names, and messages list names.
+#[test]
+fn no_message_names_columns_that_the_model_does_not() {
+    for (header, select, said) in [
+        ("", "SELECT mial AS mail FROM read_csv('p.csv')", "Referenced column \"mial\" not found in FROM clause!"),
+        ("", "SELECT *, count(*) AS mail FROM read_csv('p.csv')", "must appear in the GROUP BY clause"),
+        ("", "SELECT * FROM read_csv('p.csv')", "`mail` is not in the model output (available columns: …)"),
+        (
+            "-- @kind: merge\n-- @unique_key: key\n",
+            "SELECT *, 1 AS mail FROM read_csv('p.csv')",
+            "\"key\" is not in the model output (available columns: mail, …)",
+        ),
+        ("-- @constraint: not_null(mial)\n", "SELECT *, 1 AS mail FROM read_csv('p.csv')", "\"mial\" not found"),
+    ] {
+        let project = project();
+        project.write("p.csv", "rawone@example.com,rawtwo@example.com\nrawthree@example.com,rawfour@example.com\n");
+        project.model("raw/x", &format!("{header}-- @column: mail = x | redact\n{select}"));
+        let output = project.run(&["run"]).failure(1);
+        let shown = output.stdout + &output.stderr;
+        assert!(shown.contains(said) && !shown.contains("rawone"), "{select}: {shown}");
+    }
 }
