@@ -2,6 +2,7 @@
 
 mod fetched;
 mod functions;
+mod gone;
 mod leaks;
 mod models;
 mod pushed;
