@@ -11,7 +11,7 @@ use testkit::Changes;
 
 pub(super) type Case = fn(&mut SqlStore, &str);
 
-pub(super) const CASES: [(&str, Case); 24] = [
+pub(super) const CASES: [(&str, Case); 25] = [
     ("feeding twice adds nothing", feeding_twice_adds_nothing),
     ("a position that moved stops the feed", a_position_that_moved_stops_the_feed),
     ("claims are cut in order", claims_are_cut_in_order),
@@ -32,6 +32,7 @@ pub(super) const CASES: [(&str, Case); 24] = [
     ("what nobody knows of runs out", what_nobody_knows_of_runs_out),
     ("leases are held by one", leases_are_held_by_one),
     ("staged rows arrive once and in order", staged_rows_arrive_once_and_in_order),
+    ("a small fetch is staged at once", a_small_fetch_is_staged_at_once),
     ("a complete fetch outlives its worker", a_complete_fetch_outlives_its_worker),
     ("tokens are replaced and removed", tokens_are_replaced_and_removed),
     ("any text is only text", any_text_is_only_text),
@@ -469,6 +470,21 @@ fn staged_rows_arrive_once_and_in_order(store: &mut SqlStore, target: &str) {
     store.drop_fetch(&fetch).unwrap();
     assert_eq!(store.fetches(target).unwrap().len(), 1);
     assert_eq!(read_rows(store, &other), ["other"]);
+}
+
+fn a_small_fetch_is_staged_at_once(store: &mut SqlStore, target: &str) {
+    let rows = ["{\"id\": 1}", "it's {x}"].map(str::to_owned);
+    let whole = store.stage_whole(target, "run", "f", &rows, None).unwrap();
+    assert_eq!(read_rows(store, &whole), rows);
+    let empty = store.stage_whole(target, "run", "f", &[], Some("no_change")).unwrap();
+    assert_eq!(read_rows(store, &empty), Vec::<String>::new());
+    let found = store.fetches(target).unwrap();
+    let told = |at: usize| (found[at].is_complete, found[at].row_count, found[at].empty_result.as_deref());
+    assert_eq!([told(0), told(1)], [(true, 2, None), (true, 0, Some("no_change"))]);
+    assert!(store.heartbeat().unwrap().contains(&whole.claim_id), "it is held");
+    store.drop_fetch(&whole).unwrap();
+    store.drop_fetch(&empty).unwrap();
+    assert_eq!(store.fetches(target).unwrap(), []);
 }
 
 fn a_complete_fetch_outlives_its_worker(store: &mut SqlStore, target: &str) {
