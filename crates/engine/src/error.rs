@@ -183,7 +183,7 @@ fn with_names_of(text: &str, message: &str) -> String {
     let told = message.split("\nLINE ").next().and_then(|told| told.split("Candidate bindings").next());
     let told = told.unwrap_or_default().trim_end();
     let parts: Vec<&str> = told.split('"').collect();
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         // A quote within a name: nobody can tell where it ends.
         return format!("{}…", parts[0]);
     }
@@ -232,8 +232,8 @@ impl Diagnose for EngineError {
                     .into()
             }
             Self::Sql { message, .. } if message == HIDDEN => {
-                "run the query behind the model with `ondatrasql sql`, which shows the engine's message to you alone; \
-                 TRY_CAST gives NULL for what cannot be converted"
+                "find the value with `ondatrasql sql`, which shows the engine's message to you alone: run the model's \
+                 query, or the masking function on what its table holds; TRY_CAST gives NULL for what cannot be converted"
                     .into()
             }
             Self::Sql { .. } => "change the SQL as the engine's message says".into(),

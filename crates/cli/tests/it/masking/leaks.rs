@@ -35,7 +35,7 @@ fn no_message_of_the_engine_quotes_a_value() {
         let output = project.run(&["run", "--json"]).failure(1);
         let shown = output.stdout + &output.stderr;
         assert!(shown.contains("which is not shown, as the model masks columns"), "{shown}");
-        assert!(shown.contains("run the query behind the model with `ondatrasql sql`"), "{shown}");
+        assert!(shown.contains("find the value with `ondatrasql sql`"), "{shown}");
         assert!(!shown.contains("as the engine's message says"), "{shown}");
         assert!(!shown.contains("rawsecret"), "{shown}");
     }

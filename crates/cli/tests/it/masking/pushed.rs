@@ -121,7 +121,7 @@ fn what_waits_in_clear_is_neither_sent_nor_shown_and_leaves_masked() {
         };
         let mut emails: Vec<&Value> = sent.iter().filter(now).map(|row| &row["email"]).collect();
         emails.dedup();
-        assert!(emails.len() >= 1 && emails.iter().all(|email| *email == "r***@x.io"), "{kind}: {sent:?}");
+        assert!(!emails.is_empty() && emails.iter().all(|email| *email == "r***@x.io"), "{kind}: {sent:?}");
         assert_eq!(shown(people.run(&["queue", "show", "sync.x"]).success()), "sync.x has no events.\n", "{kind}");
     }
 }
@@ -175,10 +175,10 @@ fn rows_of_dead_letters_are_forgotten_when_their_table_is_masked() {
         assert!(shown(people.run(&dead).success()).contains("rawalice"));
         people.say("ok");
         if pushes {
-            people.model(TAG)
+            people.model(TAG);
         } else {
-            people.model_without_push(TAG)
-        };
+            people.model_without_push(TAG);
+        }
         people.run(&["run"]).success();
         let output = people.run(&dead).success();
         let told: Value = serde_json::from_str(&output.stdout).unwrap();
