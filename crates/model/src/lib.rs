@@ -17,6 +17,7 @@ mod limits;
 mod masks;
 mod parse;
 mod references;
+mod scan;
 mod tree;
 
 pub use column_tags::{ColumnDoc, is_masking_tag};

@@ -7,7 +7,7 @@ use types::literal;
 use crate::world::World;
 
 /// Texts that try to leave the place where they stand.
-const HOSTILE: [&str; 30] = [
+const HOSTILE: [&str; 34] = [
     "v) IS NULL OR (1 = 1",
     "v) FROM t; DROP TABLE t; SELECT (1",
     "v; DROP TABLE t",
@@ -38,6 +38,10 @@ const HOSTILE: [&str; 30] = [
     ">= 0 OR true --",
     "\0",
     "\u{feff}v\u{2028}",
+    "1 AS €$$)) IS NULL UNION ALL SELECT message FROM secrets WHERE ((SELECT NULL AS €$$",
+    "1$$) UNION ALL SELECT message FROM secrets WHERE (true$$",
+    "e'a'\n'\\'' ) UNION ALL SELECT message FROM secrets WHERE ('a' <> '",
+    "1e'\\'' ) UNION ALL SELECT message FROM secrets WHERE ('a' <> '",
 ];
 
 /// The secret of the table that no check is told to read.
@@ -97,7 +101,7 @@ impl Random {
     }
 }
 
-const PIECES: [&str; 36] = [
+const PIECES: [&str; 44] = [
     "v",
     " ",
     "(",
@@ -134,6 +138,14 @@ const PIECES: [&str; 36] = [
     "0h",
     "OR",
     "é",
+    "€",
+    "€$$",
+    "$€$",
+    "1$$",
+    "0x1$$",
+    "1e'",
+    "\u{85}",
+    "\u{a0}",
 ];
 
 /// Whether the engine's own parser reads the text, between brackets, as one value of one SELECT from the table behind it;
