@@ -1,4 +1,5 @@
-//! Small macros of which those of the checks are made. Each may use those above it.
+//! Small macros of which those of the checks are made. Each may use those above it, and names them where they are: a body
+//! is bound on the path of whoever calls it, on which macros of the lake may stand before.
 
 /// Name and statement of each.
 pub(crate) const BLOCKS: [(&str, &str); 8] = [
@@ -13,11 +14,11 @@ pub(crate) const BLOCKS: [(&str, &str); 8] = [
         "(val) AS CASE
         WHEN regexp_matches(typeof(val), '^(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL|FLOAT|DOUBLE)')
             THEN val::VARCHAR
-        ELSE ondatra_checks_text(val) END",
+        ELSE memory.main.ondatra_checks_text(val) END",
     ),
     ("ondatra_checks_is_operator", "(op) AS coalesce(op::VARCHAR IN ('>=', '<=', '>', '<', '=', '!='), false)"),
     // One of the six; nothing else ever enters SQL text.
-    ("ondatra_checks_operator", "(op) AS CASE WHEN ondatra_checks_is_operator(op) THEN op ELSE '=' END"),
+    ("ondatra_checks_operator", "(op) AS CASE WHEN memory.main.ondatra_checks_is_operator(op) THEN op ELSE '=' END"),
     // The name inside double quotes.
     (
         "ondatra_checks_unquote",
@@ -32,12 +33,12 @@ pub(crate) const BLOCKS: [(&str, &str); 8] = [
         "ondatra_checks_quantile",
         "(t, col, p, op, val) AS
         'SELECT CASE WHEN is_decimal THEN as_double::VARCHAR ELSE as_is::VARCHAR END AS actual,'
-        || ' CASE WHEN is_decimal THEN as_double ' || ondatra_checks_operator(op)
-        || ' TRY_CAST(' || ondatra_checks_literal(val) || ' AS DOUBLE)'
-        || ' ELSE as_is ' || ondatra_checks_operator(op) || ' ' || ondatra_checks_literal(val) || ' END AS passes'
+        || ' CASE WHEN is_decimal THEN as_double ' || memory.main.ondatra_checks_operator(op)
+        || ' TRY_CAST(' || memory.main.ondatra_checks_literal(val) || ' AS DOUBLE)'
+        || ' ELSE as_is ' || memory.main.ondatra_checks_operator(op) || ' ' || memory.main.ondatra_checks_literal(val) || ' END AS passes'
         || ' FROM (SELECT typeof(any_value((' || col || '))) LIKE ''DECIMAL%'' AS is_decimal,'
-        || ' quantile_cont(TRY_CAST((' || col || ') AS DOUBLE), CAST(' || ondatra_checks_literal(p) || ' AS DOUBLE)) AS as_double,'
-        || ' quantile_cont((' || col || '), CAST(' || ondatra_checks_literal(p) || ' AS DOUBLE)) AS as_is FROM ' || t || ')'
+        || ' quantile_cont(TRY_CAST((' || col || ') AS DOUBLE), CAST(' || memory.main.ondatra_checks_literal(p) || ' AS DOUBLE)) AS as_double,'
+        || ' quantile_cont((' || col || '), CAST(' || memory.main.ondatra_checks_literal(p) || ' AS DOUBLE)) AS as_is FROM ' || t || ')'
         || CASE WHEN p::DOUBLE < 0 THEN error('percentile: p must be between 0 and 1') ELSE '' END",
     ),
     // Query text, at most one row: an aggregate before this run and now, if it moved by more than max_percent. Before
@@ -58,7 +59,7 @@ pub(crate) const BLOCKS: [(&str, &str); 8] = [
             || ' WHEN after IS NULL THEN true'
             || ' WHEN before = 0 THEN after <> 0'
             || ' ELSE abs(after - before)::DOUBLE * 100 / abs(before)::DOUBLE > '
-            || ondatra_checks_literal(max_percent) || ' END' END",
+            || memory.main.ondatra_checks_literal(max_percent) || ' END' END",
     ),
 ];
 

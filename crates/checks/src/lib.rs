@@ -17,7 +17,7 @@ mod stage;
 mod template;
 
 pub use argument::Argument;
-pub use call::{Call, query};
+pub use call::{Call, SHIPPED_IN, query};
 pub use check::{Check, Param, ParamKind};
 pub use directive::DispatchError;
 pub use functions::{FUNCTIONS, Function, create_functions, function_summary};

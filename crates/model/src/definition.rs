@@ -73,6 +73,8 @@ pub fn schema_hash(columns: &[Column]) -> String {
 pub struct ConfigDefinitions {
     statements: Vec<Definition>,
     macros: BTreeSet<String>,
+    /// Those of them that are temporary.
+    temporary: BTreeSet<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -105,11 +107,22 @@ impl ConfigDefinitions {
         &self.macros
     }
 
+    /// Database and schema of a macro of this lower-case name, if there is one. Called without them, the engine would take
+    /// one of the same name in the lake.
+    pub fn macro_schema(&self, name: &str) -> Option<&'static str> {
+        let schema = if self.temporary.contains(name) { "temp.main" } else { "memory.main" };
+        self.macros.contains(name).then_some(schema)
+    }
+
     fn add(&mut self, sql: &str, names: impl Fn(&[String]) -> Vec<String>) {
         for range in split_statements(sql) {
             let statement = &sql[range.clone()];
             let words = code_words(statement);
-            self.macros.extend(macro_name(&words));
+            if let Some(name) = macro_name(&words) {
+                let is_temporary = words.iter().take_while(|word| !MACRO.contains(&word.as_str())).any(is_temporary);
+                self.temporary.extend(is_temporary.then(|| name.clone()));
+                self.macros.insert(name);
+            }
             let reaches = reachable_words(statement);
             self.statements.push(Definition { names: names(&words), normal: normalize(statement), reaches });
         }
@@ -132,7 +145,13 @@ impl ConfigDefinitions {
 }
 
 fn macro_name(words: &[String]) -> Option<String> {
-    name_after(words, &["macro", "function"])
+    name_after(words, &MACRO)
+}
+
+const MACRO: [&str; 2] = ["macro", "function"];
+
+fn is_temporary(word: &String) -> bool {
+    ["temp", "temporary"].contains(&word.as_str())
 }
 
 /// The defined name: the word after the keyword, past `IF NOT EXISTS` and a qualifying catalog or schema.

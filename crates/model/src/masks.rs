@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use types::quote;
+
 use crate::Model;
 
 /// A column whose values are masked before anything is stored of them.
@@ -13,6 +15,16 @@ pub struct Mask {
     pub function: String,
     /// Bytes of the directive's value in the file.
     pub span: Range<usize>,
+    /// Database and schema of the function; as long as nobody looked, the search path tells.
+    pub schema: Option<&'static str>,
+}
+
+impl Mask {
+    /// The function as SQL calls it.
+    pub fn sql(&self) -> String {
+        let function = quote(&self.function);
+        self.schema.map_or_else(|| function.clone(), |schema| format!("{schema}.{function}"))
+    }
 }
 
 impl Model {
@@ -25,7 +37,7 @@ impl Model {
         let masked = self.columns.iter().filter(|doc| !is_key(&doc.name));
         let mask = |doc: &crate::ColumnDoc| {
             let function = doc.mask()?.to_owned();
-            Some(Mask { column: doc.name.clone(), function, span: doc.span.clone() })
+            Some(Mask { column: doc.name.clone(), function, span: doc.span.clone(), schema: None })
         };
         masked.filter_map(mask).collect()
     }

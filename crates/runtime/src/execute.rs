@@ -228,7 +228,7 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
     if read_snapshot != context.seen.get() && is_committed_elsewhere(connection, planned, attempt.facts)? {
         return Err(Failure::Elsewhere);
     }
-    let masks = model.masks();
+    let masks = session.masks(model);
     let known = Known { session, names: context.names, functions: attempt.functions, facts: attempt.facts };
     let failed = |error| failed(planned, attempt, &masks, error);
     mask_table(&known, planned, task, &masks, attempt.fetched.is_some_and(|fetched| fetched.keeps))

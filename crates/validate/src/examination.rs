@@ -44,7 +44,7 @@ impl<'a> Examination<'a> {
         let mut checks = vec![Check::Parser];
         let mut findings: Vec<Finding> = check_schema(model, &self.databases).into_iter().collect();
         findings.extend(model.extensions.iter().filter_map(|written| extension(model, written).err()));
-        findings.extend(malformed_checks(model, |name| self.macros.contains(name)));
+        findings.extend(malformed_checks(model, |name| self.macros.contains(name).then_some("memory.main")));
         if let Some(finding) = check_statement(model, tree) {
             findings.push(finding);
             return (checks, findings);

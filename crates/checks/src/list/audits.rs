@@ -56,7 +56,7 @@ pub(super) const AUDITS: &[Check] = &[
         fails: "the comparison with the median is false, or there is none",
         message: "median({col}) {op} {val} failed: actual median is {actual}",
         query: Query::Built {
-            expression: "ondatra_checks_quantile(t, col, 0.5, op, val)",
+            expression: "memory.main.ondatra_checks_quantile(t, col, 0.5, op, val)",
             finds: "passes IS NOT TRUE",
         },
         example: "median(amount, <, 100)",
@@ -132,7 +132,10 @@ pub(super) const AUDITS: &[Check] = &[
         params: &[COL, param("p", ParamKind::Value), OP, VAL],
         fails: "the comparison with the interpolated quantile (p from 0 to 1) is false, or there is none",
         message: "percentile({col}, {p}) {op} {val} failed: actual is {actual}",
-        query: Query::Built { expression: "ondatra_checks_quantile(t, col, p, op, val)", finds: "passes IS NOT TRUE" },
+        query: Query::Built {
+            expression: "memory.main.ondatra_checks_quantile(t, col, p, op, val)",
+            finds: "passes IS NOT TRUE",
+        },
         example: "percentile(latency, 0.95, <=, 200)",
     },
     Check {

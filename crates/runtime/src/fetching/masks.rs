@@ -23,7 +23,7 @@ impl FetchMasks {
     /// Finds the masked ones among `columns`, and marks them.
     pub fn plan(session: &Session, model: &Model, columns: &mut [Column]) -> Result<Self, RunError> {
         let mut masks = Self { functions: vec![None; columns.len()], stored: columns.to_vec() };
-        for mask in model.masks() {
+        for mask in session.masks(model) {
             let Some(at) = columns.iter().position(|column| column.alias.eq_ignore_ascii_case(&mask.column)) else {
                 let available = columns.iter().map(|column| column.alias.clone()).collect();
                 return Err(refused(
@@ -33,7 +33,7 @@ impl FetchMasks {
             };
             masks.stored[at] = masked(session, model, &mask, &columns[at])?;
             columns[at].is_masked = true;
-            masks.functions[at] = Some(mask.function);
+            masks.functions[at] = Some(mask.sql());
         }
         Ok(masks)
     }
@@ -56,7 +56,7 @@ impl FetchMasks {
 
 /// The column as its function gives it.
 fn masked(session: &Session, model: &Model, mask: &Mask, column: &Column) -> Result<Column, RunError> {
-    let (function, type_name) = (quote(&mask.function), &column.sql_type);
+    let (function, type_name) = (mask.sql(), &column.sql_type);
     // Of a NULL that is no column's the engine forgets the type.
     let values = format!("(SELECT CAST(NULL AS {type_name}) AS v)");
     let sql = format!("SELECT column_type FROM (DESCRIBE SELECT {function}(v) AS masked FROM {values})");
