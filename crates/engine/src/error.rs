@@ -106,6 +106,12 @@ impl EngineError {
         }
     }
 
+    /// The same without a name that the engine thinks was meant: it knows all functions, not which of them fit.
+    pub fn unsuggested(&self) -> String {
+        let text = self.cleaned();
+        text.split("\nDid you mean ").next().unwrap_or(&text).to_owned()
+    }
+
     /// Whether the statement itself was refused, before it looked at any row.
     pub fn is_refusal(&self) -> bool {
         matches!(self, Self::Sql { class, .. } if ["Binder", "Catalog", "Parser", "Syntax"].iter().any(|word| class.starts_with(word)))
