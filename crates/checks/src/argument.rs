@@ -14,7 +14,8 @@ pub enum Argument {
     Text(String),
 }
 
-const OPERATORS: [&str; 6] = [">=", "<=", ">", "<", "=", "!="];
+/// The comparisons.
+pub(crate) const OPERATORS: [&str; 6] = [">=", "<=", ">", "<", "=", "!="];
 
 impl Argument {
     /// Reads an argument, without the blanks around it.

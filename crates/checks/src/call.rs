@@ -22,8 +22,8 @@ pub struct Call {
     pub written: Written<String>,
     /// The shipped check behind it; `None` if the macro is the project's own.
     pub shipped: Option<&'static Check>,
-    /// Where its macro is: one of the same name in the lake is another.
-    schema: &'static str,
+    /// Where the project's macro is: one of the same name in the lake is another.
+    schema: Option<&'static str>,
 }
 
 impl Call {
@@ -48,14 +48,12 @@ impl Call {
                 });
             }
         }
-        Ok(Self {
-            stage,
-            name: parsed.name,
-            arguments: parsed.arguments,
-            written: written.clone(),
-            shipped,
-            schema: schema.unwrap_or(SHIPPED_IN),
-        })
+        Ok(Self { stage, name: parsed.name, arguments: parsed.arguments, written: written.clone(), shipped, schema })
+    }
+
+    /// Whether the macro is the project's own.
+    pub fn is_own(&self) -> bool {
+        self.schema.is_some()
     }
 
     /// Name of its macro, in lower case.
@@ -66,7 +64,12 @@ impl Call {
     /// The call as a relation (for FROM); `table` is the SQL of a name.
     fn relation(&self, table: &str) -> String {
         let arguments = std::iter::once(literal(table)).chain(self.arguments.iter().map(Argument::sql));
-        format!("{}.{}({})", self.schema, self.macro_name(), arguments.collect::<Vec<_>>().join(", "))
+        format!(
+            "{}.{}({})",
+            self.schema.unwrap_or(SHIPPED_IN),
+            self.macro_name(),
+            arguments.collect::<Vec<_>>().join(", ")
+        )
     }
 
     /// The relation of the rows at fault in `table`, if they can be told.

@@ -142,6 +142,12 @@ impl EngineError {
         class.starts_with("Catalog") && message.contains("it exists in the ")
     }
 
+    /// Whether there is no function of a name, not even in an extension that is not loaded.
+    pub fn is_unknown_function(&self) -> bool {
+        let Self::Sql { class, message, .. } = self else { return false };
+        class.starts_with("Catalog") && message.contains("Function with name ") && !self.is_of_extension()
+    }
+
     /// Byte of the statement at which it failed, where known.
     pub fn offset(&self) -> Option<usize> {
         match self {

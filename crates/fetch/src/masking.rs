@@ -83,7 +83,7 @@ impl Column {
     /// exactly.
     pub fn masked(&self, type_name: &str) -> Option<Self> {
         let declared = DeclaredType::parse(type_name);
-        let is_simple = matches!(declared, DeclaredType::Scalar(_) | DeclaredType::Decimal { .. });
+        let is_simple = declared.is_simple();
         let column = Self { declared, sql_type: type_name.to_owned(), is_try: false, is_masked: false, ..self.clone() };
         is_simple.then_some(column)
     }

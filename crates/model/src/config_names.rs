@@ -9,6 +9,8 @@ pub struct WrittenMacro {
     pub name: String,
     /// Whether it is called in FROM.
     pub is_table: bool,
+    /// The whole statement.
+    pub statement: String,
     /// What stands behind `AS`, overload by overload: an expression or a SELECT.
     pub bodies: Vec<String>,
 }
@@ -47,7 +49,7 @@ fn written_macro(statement: &str) -> Option<WrittenMacro> {
         next = (end < code.len()).then_some(end + 1);
     }
     let name = code.value(open - 1).to_lowercase();
-    (!bodies.is_empty()).then_some(WrittenMacro { name, is_table, bodies })
+    (!bodies.is_empty()).then_some(WrittenMacro { name, is_table, statement: statement.to_owned(), bodies })
 }
 
 /// Where a body begins: behind the parameters whose bracket is at `open`, and `AS` or `AS TABLE`.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use sha2::{Digest, Sha256};
 use types::{Column, hex};
 
-use crate::lexer::{TokenKind, code_words, reachable_words, split_statements, tokens};
+use crate::lexer::{Code, TokenKind, code_words, reachable_words, split_statements, tokens};
 use crate::parse::Model;
 
 /// `sql` without comments, blanks collapsed and letters lowered outside of texts and quoted names.
@@ -75,6 +75,7 @@ pub struct ConfigDefinitions {
     macros: BTreeSet<String>,
     /// Those of them that are temporary.
     temporary: BTreeSet<String>,
+    has_unknown_names: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -102,6 +103,11 @@ impl ConfigDefinitions {
         self.add(sql, source_names);
     }
 
+    /// Whether a variable of the environment stands in the name of a macro, which then is not known.
+    pub fn has_unknown_names(&self) -> bool {
+        self.has_unknown_names
+    }
+
     /// Names of the macros, in lower case.
     pub fn macros(&self) -> &BTreeSet<String> {
         &self.macros
@@ -122,6 +128,9 @@ impl ConfigDefinitions {
                 let is_temporary = words.iter().take_while(|word| !MACRO.contains(&word.as_str())).any(is_temporary);
                 self.temporary.extend(is_temporary.then(|| name.clone()));
                 self.macros.insert(name);
+                let code = Code::new(statement);
+                let mut head = (0..code.len()).map(|at| code.text(at)).take_while(|&text| text != "(");
+                self.has_unknown_names |= head.any(|text| text.contains('$'));
             }
             let reaches = reachable_words(statement);
             self.statements.push(Definition { names: names(&words), normal: normalize(statement), reaches });

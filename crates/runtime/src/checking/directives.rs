@@ -1,5 +1,7 @@
 //! A model's directives as calls, or why they are none.
 
+use std::collections::BTreeSet;
+
 use checks::{Call, Check, Stage};
 use model::{ConfigDefinitions, Model, Written};
 
@@ -17,6 +19,8 @@ pub(crate) struct ModelChecks {
 pub(crate) struct StageCalls {
     pub stage: Stage,
     pub calls: Vec<Call>,
+    /// The project's macros.
+    pub own: BTreeSet<String>,
     /// Directives that are no calls.
     pub problems: Vec<CheckProblem>,
 }
@@ -53,7 +57,7 @@ impl StageCalls {
                 }),
             }
         }
-        Self { stage, calls, problems }
+        Self { stage, calls, own: own.macros().clone(), problems }
     }
 
     /// The directives that are no calls, if there are any.

@@ -4,7 +4,8 @@ use engine::{Connection, EngineError, Value};
 use fetch::{Column, PageMasker};
 use materialize::{MaterializeError, output_place};
 use model::{Mask, Model};
-use types::{Code, literal, quote};
+use types::{literal, quote};
+use validate::{masked_column, masked_type};
 
 use crate::{RunError, Session};
 
@@ -24,13 +25,8 @@ impl FetchMasks {
     pub fn plan(session: &Session, model: &Model, columns: &mut [Column]) -> Result<Self, RunError> {
         let mut masks = Self { functions: vec![None; columns.len()], stored: columns.to_vec() };
         for mask in session.masks(model) {
-            let Some(at) = columns.iter().position(|column| column.alias.eq_ignore_ascii_case(&mask.column)) else {
-                let available = columns.iter().map(|column| column.alias.clone()).collect();
-                return Err(refused(
-                    model,
-                    MaterializeError::MaskedColumn { column: mask.column, twice: false, available },
-                ));
-            };
+            let aliases = columns.iter().map(|column| column.alias.as_str());
+            let at = masked_column(&mask, aliases).map_err(|error| refused(model, error))?;
             masks.stored[at] = masked(session, model, &mask, &columns[at])?;
             columns[at].is_masked = true;
             masks.functions[at] = Some(mask.sql());
@@ -65,15 +61,9 @@ fn masked(session: &Session, model: &Model, mask: &Mask, column: &Column) -> Res
         refused(model, MaterializeError::Mask { column, function, error })
     })?;
     let type_name = type_name.into_text().unwrap_or_default();
-    column.masked(&type_name).ok_or_else(|| RunError::Refused {
-        code: Code::Mask,
-        message: format!(
-            "column `{}`: {} gives {type_name}, and what a fetch masks must be of a simple type",
-            mask.column, mask.function
-        ),
-        help: "have the masking function give a text, for example with ::VARCHAR".into(),
-        place: Box::new(model.place(mask.span.clone())),
-    })
+    masked_type(model, mask, &type_name).map_err(|finding| RunError::refused(&finding))?;
+    // It is simple, or was refused.
+    Ok(column.masked(&type_name).unwrap_or_else(|| column.clone()))
 }
 
 fn refused(model: &Model, error: MaterializeError) -> RunError {

@@ -3,19 +3,25 @@
 mod check_calls;
 mod declared;
 mod extension;
+mod fetch_arguments;
 mod fetching;
 mod limit;
+mod masking;
 mod pushing;
 mod statement;
 
 use model::{Finding, Model};
 use query::SqlFinding;
 
-pub(crate) use check_calls::malformed_checks;
+pub(crate) use check_calls::{read_checks, unusable};
 pub use declared::{DeclaredFault, declared_types, no_tree, null_tree};
 pub use extension::extension;
+pub use fetch_arguments::bad_argument;
+pub(crate) use fetch_arguments::unknown_functions;
 pub use fetching::{check_calls, check_fetch, lib_facts};
 pub use limit::check_limit;
+pub use masking::{masked_column, masked_type};
+pub(crate) use masking::{not_simple, undeclared, unknown_masks};
 pub use pushing::{PushTarget, check_push};
 pub(crate) use statement::without_tree;
 pub use statement::{check_schema, check_statement};

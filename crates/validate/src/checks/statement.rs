@@ -12,7 +12,7 @@ pub fn check_statement(model: &Model, tree: &Result<SyntaxTree, TreeError>) -> O
     match tree {
         Err(TreeError::Syntax { message, offset }) => Some(syntax(model, message, *offset)),
         Err(TreeError::NotSerializable { .. }) => no_select(model),
-        Ok(tree) => several(model, tree.statement_count()),
+        Ok(tree) => several(model, tree.statement_count()).or_else(|| parameter(model, tree)),
     }
 }
 
@@ -29,6 +29,15 @@ fn several(model: &Model, count: usize) -> Option<Finding> {
     let message = format!("{count} SQL statements, a model is exactly one");
     let help = "keep exactly one SELECT in the file";
     (count > 1).then(|| Finding::new(Rule::MultiStatement, model.sql_place(0), message, help))
+}
+
+/// A run has no values for parameters.
+fn parameter(model: &Model, tree: &SyntaxTree) -> Option<Finding> {
+    let code = Code::new(model.sql());
+    let at = || (0..code.len()).find(|&at| code.is(at, &["$", "?"])).map_or(0, |at| code.start(at));
+    let message = "a parameter has no value: nothing calls a model with values";
+    let help = "write the value, or a variable of config/variables/: getvariable('name')";
+    tree.has_parameters().then(|| Finding::new(Rule::Parameter, model.sql_place(at()), message, help))
 }
 
 fn no_select(model: &Model) -> Option<Finding> {

@@ -1,0 +1,35 @@
+//! The SQL of `config/macros/` and `config/variables/`, read by the engine's parser alone: nothing of it is executed, and
+//! none of its variables needs a value.
+
+use model::{Finding, SqlParser, TreeError, split_statements};
+use project::ConfigTexts;
+use types::{Place, Rule};
+
+/// What stands for the lake's alias.
+const CATALOG: &str = "{{catalog}}";
+
+/// The statements that the engine cannot read.
+pub(crate) fn config_syntax(config: &ConfigTexts, parser: &dyn SqlParser) -> Vec<Finding> {
+    let mut written = Vec::new();
+    for (path, text) in &config.sql {
+        for range in split_statements(text) {
+            // What a variable of the environment stands for is not known here, and may be any piece of SQL.
+            if !text[range.clone()].contains("${") {
+                // Of the same length, so that places stay what they are.
+                let statement =
+                    text[range.clone()].replace(CATALOG, &format!("{:width$}", config.lake, width = CATALOG.len()));
+                written.push((path, text, range, statement));
+            }
+        }
+    }
+    let statements: Vec<&str> = written.iter().map(|(.., statement)| statement.as_str()).collect();
+    let trees = parser.trees(&statements);
+    let mut findings = Vec::new();
+    for ((path, text, range, _), tree) in written.iter().zip(trees) {
+        if let Err(TreeError::Syntax { message, offset }) = tree {
+            let place = Place::word_at(*path, text, range.start + offset.unwrap_or(0).min(range.len()));
+            findings.push(Finding::new(Rule::ConfigSyntax, place, message, "correct the SQL; it is DuckDB's dialect"));
+        }
+    }
+    findings
+}
