@@ -2,9 +2,15 @@
 //! is bound on the path of whoever calls it, on which macros of the lake may stand before.
 
 /// Name and statement of each.
-pub(crate) const BLOCKS: [(&str, &str); 8] = [
+pub(crate) const BLOCKS: [(&str, &str); 10] = [
     // A value for a message, with NULL spelled out.
     ("ondatra_checks_show", "(val) AS coalesce(val::VARCHAR, 'NULL')"),
+    // A value that was found, likewise; of a long one, as many characters as of those in the rows that are shown.
+    (
+        "ondatra_checks_found",
+        "(val) AS CASE WHEN length(val::VARCHAR) > 60 THEN left(val::VARCHAR, 60) || '…'
+        ELSE coalesce(val::VARCHAR, 'NULL') END",
+    ),
     // Any value as a quoted string.
     ("ondatra_checks_text", "(val) AS '''' || replace(val::VARCHAR, '''', '''''') || ''''"),
     // A value as SQL text: a number as it is, all else as a quoted string, which DuckDB reads as the type of whatever
@@ -15,6 +21,15 @@ pub(crate) const BLOCKS: [(&str, &str); 8] = [
         WHEN regexp_matches(typeof(val), '^(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL|FLOAT|DOUBLE)')
             THEN val::VARCHAR
         ELSE memory.main.ondatra_checks_text(val) END",
+    ),
+    // Whether a value lies more than a step behind the one before it. A step in time is added, as the difference of two
+    // dates is a number of days.
+    (
+        "ondatra_checks_step",
+        "(step) AS CASE
+        WHEN typeof(step) = 'VARCHAR' AND TRY_CAST(step AS DOUBLE) IS NULL AND TRY_CAST(step AS INTERVAL) IS NOT NULL
+            THEN 'listed > previous + CAST(' || memory.main.ondatra_checks_text(step) || ' AS INTERVAL)'
+        ELSE 'listed - previous > ' || memory.main.ondatra_checks_literal(step) END",
     ),
     ("ondatra_checks_is_operator", "(op) AS coalesce(op::VARCHAR IN ('>=', '<=', '>', '<', '=', '!='), false)"),
     // One of the six; nothing else ever enters SQL text.

@@ -149,7 +149,10 @@ impl Check {
             ("t", _) => "replace(t, '\"', '')".to_owned(),
             (_, "percent") => format!("printf('%.4g', {name}::DOUBLE)"),
             (_, "two digits") => format!("printf('%.2f', {name}::DOUBLE)"),
-            _ => format!("memory.main.ondatra_checks_show({name})"),
+            _ if self.params.iter().any(|param| param.name == name) => {
+                format!("memory.main.ondatra_checks_show({name})")
+            }
+            _ => format!("memory.main.ondatra_checks_found({name})"),
         });
         let Some(op) = self.operator() else { return message };
         let what = if self.stage == Stage::Warning { "warning" } else { "failed" };
@@ -192,6 +195,7 @@ impl Check {
     fn sql_hole(&self, name: &str, format: &str, value: &str) -> String {
         let kind = self.params.iter().find(|param| param.name == name).map(|param| param.kind);
         match kind {
+            _ if format == "step" => format!("memory.main.ondatra_checks_step({value})"),
             _ if format == "text" => format!("memory.main.ondatra_checks_text({value})"),
             Some(ParamKind::Expression) => format!("'(' || {value} || ')'"),
             Some(ParamKind::Operator) => format!("memory.main.ondatra_checks_operator({value})"),

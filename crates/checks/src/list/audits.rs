@@ -117,7 +117,7 @@ pub(super) const AUDITS: &[Check] = &[
                   lowest = highest OR greatest(highest - center, center - lowest) / deviation < {max_value} AS passes \
                   FROM (SELECT count(listed) AS present, min(listed) AS lowest, max(listed) AS highest, \
                   avg(listed) AS center, stddev_samp(listed) AS deviation \
-                  FROM (SELECT {col}::DOUBLE AS listed FROM {t}))",
+                  FROM (SELECT __ondatra_checked::DOUBLE AS listed FROM (SELECT *, {col} AS __ondatra_checked FROM {t})))",
             finds: "passes IS NOT TRUE",
             rows: Some(
                 "{t} QUALIFY abs({col}::DOUBLE - avg({col}::DOUBLE) OVER ()) \

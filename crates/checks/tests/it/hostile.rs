@@ -91,6 +91,23 @@ fn an_argument_stays_within_its_expression() {
     }
 }
 
+#[test]
+fn an_aggregate_is_no_value_of_a_row() {
+    let world = world();
+    // Without an earlier commit, the deltas look at nothing.
+    for check in shipped().filter(|check| !check.name.ends_with("_delta")) {
+        for (at, param) in check.params.iter().enumerate() {
+            if matches!(param.kind, ParamKind::Expression | ParamKind::Expressions) {
+                for aggregate in ["count(*)", "max(v)", "max(v)::DATE"] {
+                    let directive = directive(check, at, aggregate);
+                    let found = world.findings(check.stage, &directive, "t");
+                    assert!(found.is_err(), "{}: {directive}: {found:?}", check.stage);
+                }
+            }
+        }
+    }
+}
+
 /// Takes a text apart and puts it together in another way, the same on every machine.
 struct Random(u64);
 
