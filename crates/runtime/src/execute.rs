@@ -18,6 +18,7 @@ use types::{Code, Decision, Kind, Reason, RunType};
 
 use crate::checking::{CheckFinding, EndedBy, ModelChecks, StageFailure, audit, constrain, constrain_alone, warn};
 use crate::cursor::{CursorScope, has_column, set_cursor};
+use crate::empty_folders::remove_of_table;
 use crate::fetching::{FetchPlan, LoadedRows, acknowledge, fetch_source, kept_source};
 use crate::functions::KnownFunctions;
 use crate::git::GitInfo;
@@ -117,6 +118,9 @@ pub(crate) fn execute(
         );
         // The model's own error counts, not what may go wrong while cleaning up after it.
         let dropped = drop_result(&context.session.connection, planned.target());
+        if matches!(result, Err(Failure::Final(_))) {
+            remove_of_table(context.session, planned.target());
+        }
         match result {
             Err(Failure::Conflict(_)) if attempt < ATTEMPTS_MAX => {
                 context.cancellation.check()?;
