@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use model::{ConfigDefinitions, WrittenMacro, attached_names, code_words, written_macros};
 
+use crate::{Environment, Expanded};
+
 /// The alias that scripts and templates give the lake.
 const LAKE: &str = "lake";
 
@@ -35,8 +37,9 @@ pub struct ConfigTexts {
 }
 
 impl ConfigTexts {
-    /// Reads `config/`, without `state.sql`, which is of a session of its own. What cannot be read says nothing.
-    pub fn read(root: &Path) -> Self {
+    /// Reads `config/`, without `state.sql`, which is of a session of its own. What cannot be read says nothing. The
+    /// environment is asked for names of databases alone.
+    pub fn read(root: &Path, environment: &Environment) -> Self {
         let mut reader = Reader { root, has_failed: false };
         let catalog = reader.text("config/catalog.sql");
         let (macro_files, extensions) = (reader.macro_files(), reader.text("config/extensions.sql"));
@@ -44,8 +47,12 @@ impl ConfigTexts {
         let local = PathBuf::from("config/variables/local.sql");
         let local = (reader.text(&local), local);
         let mut texts: Vec<Arc<str>> = others.iter().chain(&macro_files).map(|(_, text)| Arc::clone(text)).collect();
-        let lake = attached_names(&catalog).into_iter().next().unwrap_or_else(|| LAKE.to_owned());
-        let catalogs = texts.iter().flat_map(|text| attached_names(text)).collect();
+        let attached = |text: &Arc<str>| {
+            let expanded = Expanded::new(Path::new("config"), text, environment);
+            attached_names(expanded.as_ref().map_or(text, |expanded| &expanded.text))
+        };
+        let lake = attached(&catalog).into_iter().next().unwrap_or_else(|| LAKE.to_owned());
+        let catalogs = texts.iter().flat_map(attached).collect();
         texts.push(catalog);
         let loads = texts.iter().flat_map(|text| loaded(text)).collect();
         texts.push(extensions);

@@ -60,7 +60,7 @@ pub fn validate(options: &ValidateOptions) -> Result<Report, ValidateError> {
     let lib_paths = libs.as_deref().unwrap_or_default();
     let scope = Scope::of(root, &options.cwd, &options.paths, &files.paths, lib_paths)?;
     let offline = Offline::open(root, &options.environment, &options.session)?;
-    let config = ConfigTexts::read(root);
+    let config = ConfigTexts::read(root, &options.environment);
     let mut collected = Collected::new(scope, files.findings);
     for finding in offline.findings.iter().cloned().chain(files.skipped) {
         collected.other(finding.place.file().to_owned(), finding);

@@ -47,6 +47,18 @@ pub(super) const UNUSABLE: &[Case] = &[
         found: &[(MODEL, 2, "parser.unusable_check")],
     },
     fetched!("kind: table", "SELECT n::VARCHAR AS n FROM api(nofn('x'))", 3, "strict_fetch.other"),
+    Case {
+        files: &[("config/sources.sql", "ATTACH 'Shop.db';"), ("models/shop/a.sql", "SELECT 1 AS x")],
+        found: &[("models/shop/a.sql", 0, "parser.other")],
+    },
+    Case {
+        files: &[
+            (".env", "SHOP=shop"),
+            ("config/sources.sql", "ATTACH ':memory:' AS ${SHOP};"),
+            ("models/shop/a.sql", "SELECT 1 AS x"),
+        ],
+        found: &[("models/shop/a.sql", 0, "parser.other")],
+    },
     Case { files: &[(MODEL, "SELECT '$1' AS a,\n$1 AS x")], found: &[(MODEL, 2, "parser.other")] },
     Case {
         files: &[("config/macros/own.sql", "CREATE MACRO a(v) AS v;\nCREATE MACRO b(v) AS (v +;")],
