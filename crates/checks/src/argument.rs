@@ -34,6 +34,11 @@ impl Argument {
         Self::Text(quoted(written).unwrap_or_else(|| written.to_owned()))
     }
 
+    /// Whether it is a text that is written so, in quotes or as it is.
+    pub(crate) fn is_text(&self, written: &str) -> bool {
+        matches!(self, Self::Text(text) if text == written || quoted(written).as_ref() == Some(text))
+    }
+
     /// The value as a text.
     pub fn written(&self) -> String {
         let (Self::Number(text) | Self::Text(text)) = self;

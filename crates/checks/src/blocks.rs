@@ -1,6 +1,14 @@
 //! Small macros of which those of the checks are made. Each may use those above it, and names them where they are: a body
 //! is bound on the path of whoever calls it, on which macros of the lake may stand before.
 
+/// What their names begin with; no macro of a project may.
+const PREFIX: &str = "ondatra_checks_";
+
+/// Whether a macro of a project, by its name in lower case, would be in the way of those that the checks are made of.
+pub fn is_reserved(name: &str) -> bool {
+    name.starts_with(PREFIX)
+}
+
 /// Name and statement of each.
 pub(crate) const BLOCKS: [(&str, &str); 10] = [
     // A value for a message, with NULL spelled out.
@@ -81,4 +89,13 @@ pub(crate) const BLOCKS: [(&str, &str); 10] = [
 /// The statement that makes a block.
 pub(crate) fn create((name, rest): (&str, &str)) -> String {
     format!("CREATE MACRO memory.main.{name}{rest};")
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_names_are_reserved() {
+        assert!(super::BLOCKS.iter().all(|(name, _)| super::is_reserved(name)));
+        assert!(!super::is_reserved("ondatra_constraint_own"));
+    }
 }

@@ -4,7 +4,7 @@ use model::Written;
 use types::literal;
 
 use crate::directive::{DispatchError, parse};
-use crate::{Argument, Check, Stage, find};
+use crate::{Argument, Check, ParamKind, Stage, find};
 
 /// Database and schema of what is shipped.
 pub const SHIPPED_IN: &str = "memory.main";
@@ -34,11 +34,15 @@ impl Call {
         written: &Written<String>,
         own: impl Fn(&str) -> Option<&'static str>,
     ) -> Result<Self, DispatchError> {
-        let parsed = parse(stage, &written.value)?;
+        let mut parsed = parse(stage, &written.value)?;
         let schema = own(&stage.macro_name(&parsed.name).to_lowercase());
         let shipped = find(stage, &parsed.name).filter(|_| schema.is_none());
         let params = shipped.map_or(&[][..], |check| check.params);
-        for (argument, param) in parsed.arguments.iter().zip(params) {
+        for ((argument, param), text) in parsed.arguments.iter_mut().zip(params).zip(&parsed.written) {
+            // `007` in a list is no 7, and `5d` no time.
+            if param.kind == ParamKind::Text && !argument.is_text(text) {
+                *argument = Argument::Text(text.clone());
+            }
             if let Some(why) = argument.refusal(param.kind) {
                 return Err(DispatchError::Argument {
                     argument: argument.written(),

@@ -51,8 +51,10 @@ pub enum ParamKind {
     Operator,
     /// A number, or the text of what the column is compared with.
     Value,
-    /// A text.
+    /// A text: what is written, be it a number or not.
     Text,
+    /// A span of time: `24h` or any text that is one to the engine.
+    Age,
     /// A table: its name, or a query in brackets.
     Table,
     /// The name of a column.
@@ -200,7 +202,9 @@ impl Check {
             Some(ParamKind::Expression) => format!("'(' || {value} || ')'"),
             Some(ParamKind::Operator) => format!("memory.main.ondatra_checks_operator({value})"),
             Some(ParamKind::Value) => format!("memory.main.ondatra_checks_literal({value})"),
-            Some(ParamKind::Text | ParamKind::Label) => format!("memory.main.ondatra_checks_text({value})"),
+            Some(ParamKind::Text | ParamKind::Age | ParamKind::Label) => {
+                format!("memory.main.ondatra_checks_text({value})")
+            }
             Some(ParamKind::Name) => {
                 format!("memory.main.ondatra_checks_text(memory.main.ondatra_checks_unquote({value}))")
             }

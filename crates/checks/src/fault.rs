@@ -62,7 +62,12 @@ impl Call {
                 ParamKind::Expressions => Some(format!("SELECT row({text})")),
                 ParamKind::Table => Some(format!("SELECT * FROM {text}")),
                 ParamKind::Type => Some(format!("SELECT CAST(NULL AS {text})")),
-                ParamKind::Operator | ParamKind::Value | ParamKind::Text | ParamKind::Name | ParamKind::Label => None,
+                ParamKind::Operator
+                | ParamKind::Value
+                | ParamKind::Text
+                | ParamKind::Age
+                | ParamKind::Name
+                | ParamKind::Label => None,
             }
         };
         params

@@ -18,6 +18,7 @@ mod stage;
 mod template;
 
 pub use argument::Argument;
+pub use blocks::is_reserved;
 pub use call::{Call, SHIPPED_IN, query};
 pub use check::{Check, Param, ParamKind};
 pub use directive::DispatchError;

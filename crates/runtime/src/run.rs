@@ -123,7 +123,7 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
         seen: Cell::new(facts.commits_at),
     };
     let mut turns = Turns::new(&models, &facts, options.wish);
-    let to_fetch = turns.fetches(&models, &facts);
+    let to_fetch = turns.fetches(&session, &models, &facts);
     let needs_state = !to_fetch.is_empty() || !pushing.is_empty() || is_shared;
     let state = needs_state.then(|| (options.open_state)().and_then(StateSession::start)).transpose()?;
     let host = HostContext {
@@ -365,8 +365,14 @@ impl Turns {
     }
 
     /// The models that will fetch, with what is to be done with them: nothing that they read is made by this run.
-    fn fetches<'a>(&self, models: &'a [PlannedModel], facts: &LakeFacts) -> Vec<(&'a PlannedModel, Task)> {
-        let fetching = models.iter().filter(|planned| planned.model.fetch && check_runs(planned, facts).is_ok());
+    fn fetches<'a>(
+        &self,
+        session: &Session,
+        models: &'a [PlannedModel],
+        facts: &LakeFacts,
+    ) -> Vec<(&'a PlannedModel, Task)> {
+        let fetching =
+            models.iter().filter(|planned| planned.model.fetch && check_runs(session, planned, facts).is_ok());
         let task = |planned: &'a PlannedModel| {
             let Some(Ok(decision)) = self.decisions.get(&planned.target().key()) else { return None };
             let last = last_commit(planned, facts).ok()?;
@@ -497,7 +503,7 @@ impl Turns {
         outside: &mut Outside<'_>,
         outcome: &mut ModelOutcome,
     ) -> Result<(), RunError> {
-        check_runs(planned, facts)?;
+        check_runs(context.session, planned, facts)?;
         let key = planned.target().key();
         let wished =
             self.decisions.get(&key).and_then(|decision| decision.as_ref().ok().filter(|d| is_wish(d)).cloned());

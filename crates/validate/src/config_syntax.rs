@@ -1,7 +1,11 @@
 //! The SQL of `config/macros/` and `config/variables/`, read by the engine's parser alone: nothing of it is executed, and
 //! none of its variables needs a value.
 
-use model::{Finding, SqlParser, TreeError, split_statements};
+use std::path::Path;
+use std::sync::Arc;
+
+use checks::is_reserved;
+use model::{Code, ConfigDefinitions, Finding, SqlParser, TreeError, split_statements};
 use project::ConfigTexts;
 use types::{Place, Rule};
 
@@ -31,5 +35,17 @@ pub(crate) fn config_syntax(config: &ConfigTexts, parser: &dyn SqlParser) -> Vec
             findings.push(Finding::new(Rule::ConfigSyntax, place, message, "correct the SQL; it is DuckDB's dialect"));
         }
     }
+    findings.extend(config.sql.iter().filter_map(|(path, text)| reserved(path, text)));
     findings
+}
+
+/// A macro in the way of those that the shipped checks are made of.
+fn reserved(path: &Path, text: &Arc<str>) -> Option<Finding> {
+    let mut definitions = ConfigDefinitions::default();
+    definitions.add_macros(text);
+    let name = definitions.macros().iter().find(|name| is_reserved(name))?;
+    let code = Code::new(text);
+    let at = (0..code.len()).find(|&at| code.value(at).eq_ignore_ascii_case(name)).map_or(0, |at| code.start(at));
+    let message = format!("the name {name} is reserved for what the shipped checks are made of");
+    Some(Finding::new(Rule::ConfigSyntax, Place::word_at(path, text, at), message, "give the macro another name"))
 }

@@ -37,7 +37,7 @@ const N: Param = param("n", ParamKind::Value);
 const LO: Param = param("lo", ParamKind::Value);
 const HI: Param = param("hi", ParamKind::Value);
 const MAX: Param = param("max_value", ParamKind::Value);
-const AGE: Param = param("age", ParamKind::Text);
+const AGE: Param = param("age", ParamKind::Age);
 
 // Where a row's value is listed, `*` stands before it: an aggregate in its place would leave one row, and is refused.
 

@@ -63,7 +63,7 @@ fn directive(check: &checks::Check, at: usize, hostile: &str) -> String {
         ParamKind::Table => "t".to_owned(),
         ParamKind::Type => "INTEGER".to_owned(),
         ParamKind::Value => "0.5".to_owned(),
-        ParamKind::Text if param.name == "age" => "1h".to_owned(),
+        ParamKind::Age => "1h".to_owned(),
         ParamKind::Text | ParamKind::Label => "'x'".to_owned(),
         ParamKind::Expression | ParamKind::Expressions | ParamKind::Name => "v".to_owned(),
     };

@@ -5,8 +5,11 @@ use engine::{Connection, EngineError};
 use model::Model;
 
 use crate::checking::directives::StageCalls;
-use crate::checking::rows::failing_rows;
+use crate::checking::rows::{cut, failing_rows};
 use crate::checking::{CheckFinding, CheckProblem, StageReport};
+
+/// Characters of an error of the engine that are shown.
+const ERROR_CHARACTERS_MAX: usize = 1_000;
 
 /// The table that is looked at.
 pub(crate) struct Checked<'a> {
@@ -87,6 +90,8 @@ impl Checked<'_> {
         let fault = call.fault(Some(stage.own.iter().map(String::as_str)));
         // The engine suggests from all functions that there are.
         let text = if fault.is_some() { error.unsuggested() } else { error.cleaned() };
+        // It may quote a value, of any size.
+        let text = cut(text, ERROR_CHARACTERS_MAX);
         let place = self.model.place(call.written.span.clone());
         let which = format!("in `{}`, line {}", call.written.value, place.line());
         CheckProblem {

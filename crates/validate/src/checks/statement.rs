@@ -9,6 +9,11 @@ const SELECTS: [&str; 11] =
 
 /// SQL that the engine cannot read, no SELECT, or several: the engine counts, whatever the text looks like.
 pub fn check_statement(model: &Model, tree: &Result<SyntaxTree, TreeError>) -> Option<Finding> {
+    // Texts of the engine end at one, so what it read is not what stands there.
+    if let Some(at) = model.sql().find('\0') {
+        let help = "remove the character; the file may be in another encoding than UTF-8";
+        return Some(Finding::new(Rule::Syntax, model.sql_place(at), "a NUL character is no part of SQL", help));
+    }
     match tree {
         Err(TreeError::Syntax { message, offset }) => Some(syntax(model, message, *offset)),
         Err(TreeError::NotSerializable { .. }) => no_select(model),
