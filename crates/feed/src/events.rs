@@ -15,6 +15,8 @@ pub struct EventSource {
     pub target: Target,
     /// The columns by which rows are the same; without any, each row is itself.
     pub keys: Vec<String>,
+    /// Whether a key stands for several rows: then what changed at once in them comes together.
+    pub are_groups: bool,
     /// Columns that nobody is sent: rows that differ in nothing else are the same.
     pub hidden: &'static [&'static str],
     /// The position: the last snapshot whose changes are known. `None`: none are.
@@ -59,12 +61,13 @@ impl Events {
     }
 
     /// Puts rows of `snapshot_id, rowid, row_key, is_new, paired, first` in order: rows of one key stay
-    /// together, what was before what is, and new rows as they were inserted.
-    fn of(method: EventMethod, changes: &str) -> Self {
+    /// together, what was before what is, and new rows as they were inserted; groups as their first row was.
+    fn of(method: EventMethod, changes: &str, are_groups: bool) -> Self {
+        let first = if are_groups { "min(first) OVER (PARTITION BY snapshot_id, row_key)" } else { "first" };
         let sql = format!(
             "SELECT row_key, rowid::BIGINT AS rowid, CASE WHEN paired AND is_new THEN 'update_postimage' \
              WHEN paired THEN 'update_preimage' WHEN is_new THEN 'insert' ELSE 'delete' END AS change_type, \
-             snapshot_id::BIGINT AS snapshot_id FROM ({changes}) ORDER BY snapshot_id, first, row_key, is_new, rowid"
+             snapshot_id::BIGINT AS snapshot_id FROM ({changes}) ORDER BY snapshot_id, {first}, row_key, is_new, rowid"
         );
         Self { method, sql }
     }
@@ -98,10 +101,10 @@ impl EventSource {
         let keys = self.key_fields(&layout)?;
         let hidden = crate::layout::named(&layout, "snapshot_id").is_some();
         if found.trusted && !hidden {
-            return Ok(Events::of(EventMethod::Feed, &feed_changes(&lake, self, &keys, &found.steps)));
+            return Ok(Events::of(EventMethod::Feed, &feed_changes(&lake, self, &keys, &found.steps), self.are_groups));
         }
         let changes = version_changes(&lake, self, id, &keys, &found.steps)?;
-        Ok(Events::of(EventMethod::Versions, &changes))
+        Ok(Events::of(EventMethod::Versions, &changes, self.are_groups))
     }
 
     /// The exact difference between the table at the position and at `until`: what came and went in between,
@@ -128,7 +131,7 @@ impl EventSource {
                 return Ok(Events::none());
             }
         }
-        Ok(Events::of(EventMethod::Net, &net_changes(&lake, self, id, from)?))
+        Ok(Events::of(EventMethod::Net, &net_changes(&lake, self, id, from)?, self.are_groups))
     }
 
     fn table_until(&self, lake: &Lake<'_>) -> Result<(i64, i64), FeedError> {

@@ -75,29 +75,29 @@ pub struct Staged {
 impl Fetch<'_> {
     /// Fetches all pages. After an error nothing is staged.
     pub fn run(&self) -> Result<Fetched, FetchError> {
-        let lease = self.store.lock().begin_fetch(self.target, self.run_id, self.fingerprint)?;
-        match self.fetch_into(&lease) {
+        let mut staging = Staging { fetch: self, lease: None, staged: 0, last: Vec::new() };
+        match self.fetch_into(&mut staging) {
             Ok(Ended::Complete { rows, empty_result, warnings }) => {
-                self.store.lock().complete_fetch(&lease, rows, empty_result.as_deref())?;
+                let lease = staging.complete(rows, empty_result.as_deref())?;
                 Ok(Fetched::Rows(Staged { lease, rows, empty_result, warnings }))
             }
             Ok(Ended::Aborted { warnings }) => {
-                self.store.lock().drop_fetch(&lease)?;
+                staging.undo()?;
                 Ok(Fetched::Aborted { warnings })
             }
             Err(error) => {
                 // The first error is the one that tells; what stays is deleted by the next run.
-                let _ = self.store.lock().drop_fetch(&lease);
+                let _ = staging.undo();
                 Err(error)
             }
         }
     }
 
     /// Fetches on one thread and stages on another: a page is asked for while the one before is written.
-    fn fetch_into(&self, lease: &FetchLease) -> Result<Ended, FetchError> {
+    fn fetch_into(&self, staging: &mut Staging<'_>) -> Result<Ended, FetchError> {
         std::thread::scope(|scope| {
             let (sender, receiver) = sync_channel(1);
-            let stager = scope.spawn(move || self.stage_all(lease, &receiver));
+            let stager = scope.spawn(move || staging.take_all(&receiver));
             let fetched =
                 with_lib(self.lib, self.host, Direction::Fetch, |running| Fetching::new(self, running, &sender).all());
             drop(sender);
@@ -115,38 +115,94 @@ impl Fetch<'_> {
         })
     }
 
-    /// Stages rows as they come. Ends at the first error, or when the run is stopped: then nobody takes more.
-    fn stage_all(&self, lease: &FetchLease, rows: &Receiver<Vec<String>>) -> Result<(), FetchError> {
-        let mut staged = 0;
-        for rows in rows {
-            let mut rest = &rows[..];
-            while !rest.is_empty() {
-                if self.stop.is_requested() {
-                    return Err(LibError::stopped(&self.lib.name).into());
+    fn unstaged(&self) -> FetchError {
+        StateError::Write { message: format!("rows of {} could not be staged", self.target) }.into()
+    }
+}
+
+/// The rows of a fetch on their way into the state.
+struct Staging<'a> {
+    fetch: &'a Fetch<'a>,
+    /// The right to what is staged; `None` while nothing is.
+    lease: Option<FetchLease>,
+    staged: u64,
+    /// The last part: kept back, since all rows of a small fetch are staged in one transaction.
+    last: Vec<String>,
+}
+
+impl Staging<'_> {
+    /// Stages rows as they come, but for the last part. Ends at the first error, or when the run is stopped: then nobody
+    /// takes more.
+    fn take_all(&mut self, rows: &Receiver<Vec<String>>) -> Result<(), FetchError> {
+        for mut rows in rows {
+            while !rows.is_empty() {
+                if self.fetch.stop.is_requested() {
+                    return Err(LibError::stopped(&self.fetch.lib.name).into());
                 }
-                let mut bytes = 0;
-                let fits = |row: &&String| {
-                    bytes += row.len();
-                    bytes < STAGE_BYTES
-                };
-                let part;
-                (part, rest) = rest.split_at(rest.iter().take(STAGE_ROWS).take_while(fits).count().max(1));
-                self.stage(lease, staged, part)?;
-                staged += part.len() as u64;
+                self.stage_last()?;
+                let rest = rows.split_off(part(&rows));
+                self.last = std::mem::replace(&mut rows, rest);
             }
         }
         Ok(())
     }
 
-    /// Stages a part; what is masked is never there in clear.
-    fn stage(&self, lease: &FetchLease, from: u64, part: &[String]) -> Result<(), FetchError> {
-        let masked = self.masker.map(|masker| masker.mask(part, |text| self.host.redact(text))).transpose()?;
-        Ok(self.store.lock().stage_rows(lease, from, masked.as_deref().unwrap_or(part))?)
+    fn stage_last(&mut self) -> Result<(), FetchError> {
+        let part = self.masked()?;
+        if part.is_empty() {
+            return Ok(());
+        }
+        let Fetch { store, target, run_id, fingerprint, .. } = self.fetch;
+        let mut store = store.lock();
+        let lease = match self.lease.take() {
+            Some(lease) => lease,
+            None => store.begin_fetch(target, run_id, fingerprint)?,
+        };
+        let lease = self.lease.insert(lease);
+        store.stage_rows(lease, self.staged, &part)?;
+        self.staged += part.len() as u64;
+        Ok(())
     }
 
-    fn unstaged(&self) -> FetchError {
-        StateError::Write { message: format!("rows of {} could not be staged", self.target) }.into()
+    /// The last part, as it may be stored: what is masked is never there in clear.
+    fn masked(&mut self) -> Result<Vec<String>, FetchError> {
+        let part = std::mem::take(&mut self.last);
+        let Fetch { masker, host, .. } = self.fetch;
+        Ok(match masker {
+            Some(masker) if !part.is_empty() => masker.mask(&part, |text| host.redact(text))?,
+            _ => part,
+        })
     }
+
+    /// All rows are there.
+    fn complete(mut self, rows: u64, empty_result: Option<&str>) -> Result<FetchLease, FetchError> {
+        let Fetch { store, target, run_id, fingerprint, .. } = self.fetch;
+        if self.lease.is_none() {
+            let whole = self.masked()?;
+            return Ok(store.lock().stage_whole(target, run_id, fingerprint, &whole, empty_result)?);
+        }
+        let staged = self.stage_last();
+        let completed = staged.and_then(|()| match self.lease.clone() {
+            Some(lease) => store.lock().complete_fetch(&lease, rows, empty_result).map(|()| lease).map_err(Into::into),
+            None => Err(self.fetch.unstaged()),
+        });
+        completed.inspect_err(|_| drop(self.undo()))
+    }
+
+    /// Deletes what is staged.
+    fn undo(&mut self) -> Result<(), StateError> {
+        self.lease.take().map_or(Ok(()), |lease| self.fetch.store.lock().drop_fetch(&lease))
+    }
+}
+
+/// How many of these rows are staged at once.
+fn part(rows: &[String]) -> usize {
+    let mut bytes = 0;
+    let fits = |row: &&String| {
+        bytes += row.len();
+        bytes < STAGE_BYTES
+    };
+    rows.iter().take(STAGE_ROWS).take_while(fits).count().max(1)
 }
 
 enum Ended {

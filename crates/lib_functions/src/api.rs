@@ -270,10 +270,28 @@ fn rate_limit(fields: &mut Fields, unknown: &mut Vec<UnknownKey>) -> Result<Opti
     fields.fields("rate_limit")?.map(|fields| RateLimit::read(fields, unknown)).transpose()
 }
 
+/// Headers that a request has for other reasons.
+const TAKEN_HEADERS: [&str; 10] = [
+    "accept-encoding",
+    "authorization",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "cookie",
+    "host",
+    "proxy-authorization",
+    "transfer-encoding",
+];
+
 fn idempotency_header(fields: &mut Fields) -> Result<Option<String>, Problem> {
     match fields.optional_text("idempotency_header")? {
         Some((name, span)) if http_client::check_header(&name, "").is_err() => {
             Err(fields.problem("idempotency_header", "must be the name of a header, like \"Idempotency-Key\"", span))
+        }
+        Some((name, span)) if TAKEN_HEADERS.contains(&name.to_lowercase().as_str()) => {
+            let why = "must be a header of its own, like \"Idempotency-Key\": this one says something else";
+            Err(fields.problem("idempotency_header", why, span))
         }
         header => Ok(header.map(|(name, _)| name)),
     }

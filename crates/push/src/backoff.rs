@@ -6,7 +6,7 @@ use std::time::Duration;
 const LONGEST: Duration = Duration::from_hours(1);
 
 /// The wait after so many failures, the one at hand included: doubled each time, up to an hour, and spread by chance so
-/// that what failed together does not come back together.
+/// that not all that failed when the sink was down comes back at once.
 pub(crate) fn wait(first: Duration, failures: u32, chance: f64) -> Duration {
     if first.is_zero() {
         return first;

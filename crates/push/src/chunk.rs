@@ -1,6 +1,5 @@
 //! The events of one claim: their rows are read at once, and dealt to lanes.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
@@ -45,18 +44,14 @@ impl<'a> Chunk<'a> {
     /// Delivers its rows; `meanwhile` is done beside.
     pub fn deliver<E>(&self, ready: Ready, meanwhile: impl FnOnce()) -> Result<ChunkEnd, DeliveryError<E>> {
         let api = self.api();
-        let Ready { mut changes, settled } = ready;
+        let Ready { changes, settled } = ready;
         if !settled.is_empty() && self.settle(&settled)? {
             return Ok(ChunkEnd::Lost);
         }
-        let is_contiguous = api.batch_mode == BatchMode::Async;
-        if !is_contiguous {
-            put_failed_last(&mut changes);
-        }
+        let cut = self.delivery.sink.cut(api);
         let lanes = deal(changes, usize::try_from(api.max_concurrent).unwrap_or(usize::MAX));
-        let deliver = |lane: &mut Lane<'_>, running: &Running<'_>, changes| {
-            lane.deliver(running, Queued::new(changes, is_contiguous))
-        };
+        let deliver =
+            |lane: &mut Lane<'_>, running: &Running<'_>, changes| lane.deliver(running, Queued::new(changes, cut));
         Ok(worst(&self.run(lanes, deliver, meanwhile)?))
     }
 
@@ -64,6 +59,8 @@ impl<'a> Chunk<'a> {
     pub fn resume<I: Images>(&self, jobs: &[Job], images: &mut I) -> Result<ChunkEnd, DeliveryError<I::Error>> {
         if self.api().batch_mode != BatchMode::Async {
             // The function was changed: nobody can ask for the job any more, so its rows are sent again.
+            let told = "push() is not `async` any more: rows that were in a job are sent again, whatever becomes of it";
+            self.tally.lock().unwrap_or_else(PoisonError::into_inner).warn(told.into());
             return Ok(ChunkEnd::Done);
         }
         let mut ends = Vec::new();
@@ -166,17 +163,6 @@ pub(crate) fn ready<I: Images>(events: &[Event], images: &mut I, folds: Option<b
     Ok(ready)
 }
 
-/// Puts rows behind those that failed less often: a few that always fail must not make the sink look down before the
-/// others had their turn.
-pub(crate) fn put_failed_last(changes: &mut [Change]) {
-    let mut failures: BTreeMap<i64, u32> = BTreeMap::new();
-    for Change { event, .. } in &*changes {
-        let most = failures.entry(event.row_key).or_default();
-        *most = event.attempts.max(*most);
-    }
-    changes.sort_by_key(|change| failures.get(&change.event.row_key).copied());
-}
-
 /// Deals changes to lanes, all of a row to one.
 pub(crate) fn deal(changes: Vec<Change>, most: usize) -> Vec<Vec<Change>> {
     let count = most.min(changes.len()).max(1);
@@ -196,33 +182,5 @@ fn worst(ends: &[LaneEnd]) -> ChunkEnd {
         () if has(LaneEnd::JobGoesOn) => ChunkEnd::JobGoesOn,
         () if has(LaneEnd::SinkIsDown) => ChunkEnd::SinkIsDown,
         () => ChunkEnd::Done,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use types::ChangeType::{Insert, UpdatePostimage, UpdatePreimage};
-
-    use super::put_failed_last;
-    use crate::change::Change;
-    use crate::change::tests::change;
-
-    #[test]
-    fn rows_that_failed_more_often_come_later_and_keep_their_order() {
-        let failed = |seq, rowid, change_type, attempts| {
-            let mut change = change(seq, rowid, change_type, seq, 0);
-            change.event.attempts = attempts;
-            change
-        };
-        let mut changes = vec![
-            failed(1, 7, Insert, 2),
-            failed(2, 8, Insert, 1),
-            failed(3, 7, UpdatePreimage, 0),
-            failed(4, 7, UpdatePostimage, 0),
-            failed(5, 9, Insert, 0),
-        ];
-        put_failed_last(&mut changes);
-        let seqs: Vec<i64> = changes.iter().map(|change: &Change| change.event.seq).collect();
-        assert_eq!(seqs, [5, 2, 1, 3, 4]);
     }
 }

@@ -6,10 +6,11 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use http_client::Stop;
-use lib_functions::{BatchMode, Direction, Host, HostValue, Lib, LibError, with_lib};
+use lib_functions::{BatchMode, Direction, Host, HostValue, Lib, LibError, PushApi, with_lib};
 use state::{Claim, ClaimLease, DeliveryReport, Event, Recovery, SharedStore, StateError};
 use types::Kind;
 
+use crate::batch::Cut;
 use crate::change::Row;
 use crate::chunk::{Chunk, ChunkEnd, Ready, ready};
 use crate::lane::message;
@@ -28,6 +29,13 @@ pub struct Sink {
     pub columns_argument: HostValue,
     /// The arguments of `@push`, by name.
     pub arguments: Vec<(String, HostValue)>,
+}
+
+impl Sink {
+    /// How changes are cut into batches for it.
+    pub(crate) fn cut(&self, api: &PushApi) -> Cut {
+        Cut { is_contiguous: api.batch_mode == BatchMode::Async, keeps_groups: self.kind == Kind::Tracked }
+    }
 }
 
 /// Reads the rows of events; `None` for a row that is gone.
@@ -228,9 +236,17 @@ impl Delivery<'_> {
         let mut store = self.store.lock();
         let counts = store.counts()?.into_iter().find(|counts| counts.target == self.target);
         let report = &mut tally.report;
+        let waiting = counts.as_ref().map_or(0, |counts| counts.waiting);
+        report.dead = counts.as_ref().map_or(0, |counts| counts.dead);
         report.pending = counts.map_or(0, |counts| counts.pending + counts.waiting + counts.in_flight);
         report.to_retry = tally.failed.len() as u64;
         if report.delivered + report.rejected + report.to_retry == 0 {
+            if waiting > 0 {
+                let look = format!("`ondatrasql queue show {}` says why", self.target);
+                tally.warn(format!(
+                    "nothing was due: {waiting} change(s) failed before and wait for their retry; {look}"
+                ));
+            }
             return Ok(());
         }
         store.log_delivery(&DeliveryReport {

@@ -3,11 +3,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{MutexGuard, PoisonError};
 
-use lib_functions::{CallError, HostValue, LibErrorKind, PushAnswer, PushApi, PushCall, RowStatus, Running, Statuses};
+use lib_functions::{
+    BatchMode, CallError, HostValue, LibErrorKind, PushAnswer, PushApi, PushCall, RowStatus, Running, Statuses,
+};
 use state::{Job, Outcome, OutcomeStatus, StateError};
 
 use crate::backoff::{chance, wait};
-use crate::batch::Queued;
+use crate::batch::{Queued, first_size};
 use crate::change::{Change, hash};
 use crate::chunk::Chunk;
 use crate::job::JobEnd;
@@ -64,7 +66,8 @@ impl<'a> Lane<'a> {
 
     /// Sends all batches, until there is no use in it.
     pub fn deliver(&mut self, running: &Running<'_>, mut queued: Queued) -> Result<LaneEnd, StateError> {
-        let size = usize::try_from(self.api().batch_size).unwrap_or(usize::MAX);
+        let full = usize::try_from(self.api().batch_size).unwrap_or(usize::MAX);
+        let mut size = self.first_size(full);
         loop {
             if self.is_over.load(Ordering::Relaxed) || self.chunk.delivery.stop.is_requested() {
                 return Ok(LaneEnd::Done);
@@ -78,6 +81,7 @@ impl<'a> Lane<'a> {
             let failed = match self.send(running, &batch, number)? {
                 BatchEnd::Answered { failed } => {
                     self.tally().failures = 0;
+                    size = size.saturating_mul(2).min(full);
                     failed
                 }
                 BatchEnd::Failed { failed } => {
@@ -99,6 +103,12 @@ impl<'a> Lane<'a> {
                 return Ok(LaneEnd::SinkIsDown);
             }
         }
+    }
+
+    /// The size of the first batch. Only where each row is for itself may batches be smaller than the author asked for.
+    fn first_size(&self, full: usize) -> usize {
+        let failures = self.chunk.claim.events.iter().map(|event| event.attempts).max().unwrap_or(0);
+        if self.api().batch_mode == BatchMode::Sync { first_size(full, failures) } else { full }
     }
 
     /// Waits for a job that another worker submitted.
@@ -177,9 +187,11 @@ impl<'a> Lane<'a> {
     fn record(&mut self, batch: &Batch, statuses: Vec<RowStatus>) -> Result<BatchEnd, StateError> {
         let mut failed: Vec<i64> = Vec::new();
         let mut outcomes = Vec::with_capacity(statuses.len());
+        // What failed together comes back together: the rows of a group, and all that an idempotency key stands for.
+        let chance = chance();
         for ((change, row), status) in batch.changes.iter().zip(&batch.rows).zip(statuses) {
             let status = in_order(status, failed.contains(&change.event.row_key));
-            let outcome = self.outcome(change, row, status);
+            let outcome = self.outcome(change, row, status, chance);
             if let OutcomeStatus::Error(_) = outcome.status {
                 failed.push(change.event.row_key);
             }
@@ -197,7 +209,7 @@ impl<'a> Lane<'a> {
         Ok(BatchEnd::Answered { failed })
     }
 
-    fn outcome(&self, change: &Change, row: &HostValue, status: RowStatus) -> Outcome {
+    fn outcome(&self, change: &Change, row: &HostValue, status: RowStatus, chance: f64) -> Outcome {
         let api = self.api();
         let failures = change.event.attempts.saturating_add(1);
         let (status, message) = match status {
@@ -208,7 +220,7 @@ impl<'a> Lane<'a> {
                 OutcomeStatus::Reject(Some(shown(row).to_string())),
                 Some(format!("given up after {failures} attempt(s): {text}")),
             ),
-            RowStatus::Error(text) => (OutcomeStatus::Error(wait(api.retry_backoff, failures, chance())), Some(text)),
+            RowStatus::Error(text) => (OutcomeStatus::Error(wait(api.retry_backoff, failures, chance)), Some(text)),
         };
         Outcome { seq: change.event.seq, status, message }
     }

@@ -1,13 +1,13 @@
 //! What a delivery would send, without sending it: for `push --dry-run` and `queue show`.
 
-use lib_functions::HostValue;
+use lib_functions::{BatchMode, HostValue, PushApi};
 use serde_json::Value;
 use state::Event;
 
-use crate::batch::Queued;
+use crate::batch::{Cut, Queued, first_size};
 use crate::change::{Change, Row};
-use crate::chunk::{Ready, deal, put_failed_last, ready};
-use crate::delivery::Images;
+use crate::chunk::{Ready, deal, ready};
+use crate::delivery::{Images, Sink};
 use crate::json::shown;
 use crate::rows::sent_rows;
 
@@ -25,20 +25,36 @@ pub struct SentBatch {
 /// A delivery that is looked at.
 pub struct Preview<'a> {
     /// The target.
-    pub target: &'a str,
+    target: &'a str,
     /// Its table.
-    pub table_uuid: &'a str,
+    table_uuid: &'a str,
     /// Rows of a call.
-    pub batch_size: usize,
+    batch_size: usize,
     /// Calls at a time.
-    pub lanes: usize,
-    /// Whether batches are jobs.
-    pub is_contiguous: bool,
+    lanes: usize,
+    /// How changes are cut into batches.
+    cut: Cut,
+    /// Whether each row is for itself.
+    shrinks: bool,
     /// Where several changes of a row are folded into one: whether a key stands for one row.
-    pub folds: Option<bool>,
+    folds: Option<bool>,
 }
 
-impl Preview<'_> {
+impl<'a> Preview<'a> {
+    /// A delivery to a sink.
+    pub fn of(target: &'a str, table_uuid: &'a str, api: &PushApi, sink: &Sink) -> Self {
+        let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        Self {
+            target,
+            table_uuid,
+            batch_size: size(api.batch_size),
+            lanes: size(api.max_concurrent),
+            cut: sink.cut(api),
+            shrinks: api.batch_mode == BatchMode::Sync,
+            folds: api.is_net.then_some(sink.keys_are_unique),
+        }
+    }
+
     /// The first batches of the events of one claim, at most `most`, numbered from `first`. With several lanes each has
     /// its turn: which of them calls first is up to chance.
     ///
@@ -50,18 +66,16 @@ impl Preview<'_> {
         images: &mut I,
         (first, most): (u64, usize),
     ) -> Result<Vec<SentBatch>, I::Error> {
-        let Ready { mut changes, .. } = ready(events, images, self.folds)?;
-        if !self.is_contiguous {
-            put_failed_last(&mut changes);
-        }
+        let failures = events.iter().map(|event| event.attempts).max().unwrap_or(0);
+        let mut size = if self.shrinks { first_size(self.batch_size, failures) } else { self.batch_size };
+        let Ready { changes, .. } = ready(events, images, self.folds)?;
         let lanes = deal(changes, self.lanes);
-        let mut lanes: Vec<Queued> =
-            lanes.into_iter().map(|changes| Queued::new(changes, self.is_contiguous)).collect();
+        let mut lanes: Vec<Queued> = lanes.into_iter().map(|changes| Queued::new(changes, self.cut)).collect();
         let mut batches = Vec::new();
         while batches.len() < most {
             let before = batches.len();
             for lane in lanes.iter_mut().take(most - before) {
-                let changes = lane.next(self.batch_size);
+                let changes = lane.next(size);
                 if !changes.is_empty() {
                     batches.push(self.batch(&changes, first + batches.len() as u64));
                 }
@@ -69,6 +83,7 @@ impl Preview<'_> {
             if batches.len() == before {
                 break;
             }
+            size = size.saturating_mul(2).min(self.batch_size);
         }
         Ok(batches)
     }
@@ -98,6 +113,7 @@ mod tests {
     use types::ChangeType;
 
     use super::Preview;
+    use crate::batch::Cut;
     use crate::change::tests::change;
     use crate::{Images, Row};
 
@@ -123,7 +139,8 @@ mod tests {
             table_uuid: "uuid",
             batch_size: 2,
             lanes: 2,
-            is_contiguous: false,
+            cut: Cut::default(),
+            shrinks: true,
             folds: None,
         };
         let batches = preview.batches(&events, &mut Numbers, (1, 9)).unwrap();

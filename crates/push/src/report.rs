@@ -16,6 +16,8 @@ pub struct Report {
     pub to_retry: u64,
     /// Events left in the queue, those to be retried included.
     pub pending: u64,
+    /// Dead letters that nobody has looked at yet, those of earlier runs included.
+    pub dead: u64,
     /// Why the first event failed.
     pub first_error: Option<String>,
     /// Texts for the user.

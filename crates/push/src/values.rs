@@ -40,11 +40,11 @@ impl Converter {
         }
     }
 
-    /// A map's key: what cannot be one in a script is its JSON text.
+    /// A map's key: what is no text is its JSON text, since a row is to be sent as JSON.
     fn key(&mut self, key: Value) -> HostValue {
         match self.value(key) {
-            key @ (HostValue::List(_) | HostValue::Dict(_)) => to_json(&key).map_or(HostValue::None, HostValue::Text),
-            key => key,
+            key @ HostValue::Text(_) => key,
+            key => to_json(&key).map_or(HostValue::None, HostValue::Text),
         }
     }
 
@@ -77,7 +77,7 @@ mod tests {
         assert_eq!(converted(Value::Blob(vec![0, 255])), text("AP8="));
         assert_eq!(converted(Value::Json("{\"a\": 1}".into())), text("{\"a\": 1}"));
         let pairs = vec![(Value::Int(1), Value::Null), (Value::Text("a".into()), Value::Bool(true))];
-        let dict = vec![(HostValue::Int(1.into()), HostValue::None), (text("a"), HostValue::Bool(true))];
+        let dict = vec![(text("1"), HostValue::None), (text("a"), HostValue::Bool(true))];
         assert_eq!(converted(Value::Map(pairs)), HostValue::Dict(dict));
         let fields = vec![("b".to_owned(), Value::List(vec![Value::Double(1.5)]))];
         let dict = vec![(text("b"), HostValue::List(vec![HostValue::Float(1.5)]))];

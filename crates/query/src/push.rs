@@ -59,6 +59,12 @@ fn check_column(column: &Value, position: usize) -> Option<SqlFinding> {
     let finding = |rule, message: String| SqlFinding::new(rule, model::location(column), message, FORM);
     match class(column) {
         "STAR" => Some(finding(Rule::PushStar, "SELECT * is not allowed in @push models".into())),
+        "CAST" if text(column, "alias").is_some_and(is_reserved) => Some(SqlFinding::new(
+            Rule::PushSqlOther,
+            model::location(column),
+            format!("column {position} has a name that a row's own fields have"),
+            "choose another name: `rowid` hides the lake's row ids, `__ondatra_…` what is sent with each row",
+        )),
         "CAST" if text(column, "alias").is_some() => None,
         "CAST" => Some(finding(Rule::PushAlias, format!("column {position} has no explicit alias"))),
         _ => Some(finding(
@@ -66,4 +72,10 @@ fn check_column(column: &Value, position: usize) -> Option<SqlFinding> {
             format!("column {position} is not cast: it must be <expression>::TYPE AS alias"),
         )),
     }
+}
+
+/// Whether a column of this name would stand in the way of what a change is found and told by.
+fn is_reserved(alias: &str) -> bool {
+    let alias = alias.to_lowercase();
+    alias == "rowid" || alias.starts_with("__ondatra_")
 }

@@ -1,1 +1,4 @@
-SELECT seq FROM sync_evt WHERE target = {target} AND (not_before IS NULL OR not_before <= now()) LIMIT 1
+SELECT EXISTS (SELECT 1 FROM sync_evt WHERE target = {target} AND attempts = 0) AS fresh,
+    EXISTS (
+        SELECT 1 FROM sync_evt WHERE target = {target} AND attempts > 0 AND (not_before IS NULL OR not_before <= now())
+    ) AS failed

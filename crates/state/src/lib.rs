@@ -44,7 +44,7 @@ pub use queue::{
     Queue, Recovery,
 };
 pub use queue_admin::{
-    Buried, InFlight, LastDelivery, Need, NeededSnapshot, NextRetry, QueueAdmin, QueuedEvent, QueuedState,
+    Buried, InFlight, LastDelivery, Need, NeededSnapshot, NextRetry, QueueAdmin, QueuedEvent, QueuedState, Revived,
     TargetOverview, Which,
 };
 pub use rekey::{Rekeyed, finish_rekey, rekey};

@@ -13,7 +13,7 @@ use crate::script::Dialect;
 use crate::sql_store::{number, text};
 
 /// The newest version that this build knows.
-pub(crate) const VERSION: i64 = 5;
+pub(crate) const VERSION: i64 = 6;
 
 /// What the commands of the queue did: nothing that a person would look for or copy.
 pub(crate) const RECEIPTS: &str = "sync_receipt";
@@ -42,12 +42,13 @@ macro_rules! migrations {
             include_str!(concat!("../sql/", $folder, "/migrations/0003_fetch.sql")),
             include_str!(concat!("../sql/", $folder, "/migrations/0004_tokens.sql")),
             include_str!(concat!("../sql/", $folder, "/migrations/0005_receipts.sql")),
+            include_str!(concat!("../sql/", $folder, "/migrations/0006_tables.sql")),
         ]
     };
 }
 
-const DUCKDB: [&str; 5] = migrations!("duckdb");
-const POSTGRES: [&str; 5] = migrations!("postgres");
+const DUCKDB: [&str; 6] = migrations!("duckdb");
+const POSTGRES: [&str; 6] = migrations!("postgres");
 
 const FIRST: &str = "CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL PRIMARY KEY);
 INSERT INTO schema_version SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM schema_version);";
@@ -156,7 +157,7 @@ mod tests {
 
     #[test]
     fn both_dialects_have_every_version() {
-        assert_eq!((DUCKDB.len(), POSTGRES.len()), (5, 5));
+        assert_eq!((DUCKDB.len(), POSTGRES.len()), (6, 6));
         assert_eq!(usize::try_from(VERSION), Ok(DUCKDB.len()));
     }
 

@@ -112,6 +112,15 @@ pub enum QueuedState {
     },
 }
 
+/// What became of dead letters that were to be sent again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Revived {
+    /// In the queue again.
+    pub events: u64,
+    /// Left: they are of a table that was dropped.
+    pub of_gone_tables: u64,
+}
+
 /// What became of a target's events whose table is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Buried {
@@ -156,9 +165,9 @@ pub trait QueueAdmin {
     /// Makes waiting events due now. The write of their `not_before` makes it real.
     fn retry(&mut self, target: &str, id: Option<i64>) -> Result<u64, StateError>;
 
-    /// Puts dead letters back behind all other events, under new numbers. The write of `sync_feed.last_seq` and the
-    /// move to `sync_evt` make it real.
-    fn retry_dead(&mut self, target: &str, id: Option<i64>) -> Result<u64, StateError>;
+    /// Puts dead letters back behind all other events, under new numbers, but for those of a table that was dropped. The
+    /// write of `sync_feed.last_seq` and the move to `sync_evt` make it real.
+    fn retry_dead(&mut self, target: &str, id: Option<i64>) -> Result<Revived, StateError>;
 
     /// Removes dead letters, for good.
     fn drop_dead(&mut self, target: &str, id: Option<i64>) -> Result<u64, StateError>;
@@ -169,8 +178,8 @@ pub trait QueueAdmin {
 
     /// Makes dead letters of a target's events up to number `up_to` whose table is gone: `up_to` is the
     /// `last_seq` of the position that still names that table, so that events of a new one are spared. What is in
-    /// flight is left; call it again once that has come back.
-    fn bury(&mut self, target: &str, up_to: i64, reason: &str) -> Result<Buried, StateError>;
+    /// flight follows when it comes back after the position moved to the new table.
+    fn bury(&mut self, target: &str, up_to: i64) -> Result<Buried, StateError>;
 
     /// Drops what is to be delivered, also what workers that are gone held, and sets the position: only later
     /// changes are sent. Dead letters stay. Gives the number of dropped events. `StateError::InFlight` while a living

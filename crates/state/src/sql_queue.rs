@@ -17,8 +17,10 @@ use crate::sql_store::{SqlStore, count, number, optional_text, text};
 use crate::worker::new_term;
 use crate::{StateError, WorkerId};
 
-/// How many due events a claim looks at first, as a multiple of those it takes.
+/// How many events a claim looks at first, as a multiple of those it takes.
 const WINDOW: i64 = 4;
+/// The end of each script that gives events back.
+const BURY_RETURNED: &str = include_str!("../sql/bury_returned.sql");
 /// The local table of changes on their way into the queue.
 const FED: &str = "fed_changes";
 
@@ -76,11 +78,19 @@ impl Queue for SqlStore {
 
     fn claim(&mut self, target: &str, run_id: &str, limit: usize) -> Result<Option<Claim>, StateError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        match self.claim_within(target, run_id, limit, limit.saturating_mul(WINDOW))? {
-            // All that was looked at may be held back.
-            None if self.has_due(target)? => self.claim_within(target, run_id, limit, i64::MAX),
-            claim => Ok(claim),
+        let first = Takes::Fresh { window: limit.saturating_mul(WINDOW) };
+        if let Some(claim) = self.claim_of(first, target, run_id, limit)? {
+            return Ok(Some(claim));
         }
+        let due = self.due(target)?;
+        // All that was looked at may be held back.
+        let fresh = due.fresh.then_some(Takes::Fresh { window: i64::MAX });
+        for takes in fresh.into_iter().chain(due.failed.then_some(Takes::Failed)) {
+            if let Some(claim) = self.claim_of(takes, target, run_id, limit)? {
+                return Ok(Some(claim));
+            }
+        }
+        Ok(None)
     }
 
     fn record(&mut self, claim: &ClaimLease, outcomes: &[Outcome]) -> Result<(), StateError> {
@@ -102,12 +112,13 @@ impl Queue for SqlStore {
     }
 
     fn apply(&mut self, claim: &ClaimLease) -> Result<(), StateError> {
-        self.fenced(include_str!("../sql/apply.sql"), claim, &[], None)
+        let script = [include_str!("../sql/apply.sql"), BURY_RETURNED].concat();
+        self.fenced(&script, claim, &[("target", Arg::Text(&claim.target))], None)
     }
 
     fn release(&mut self, claim: &ClaimLease) -> Result<(), StateError> {
-        let script = [include_str!("../sql/apply.sql"), include_str!("../sql/release.sql")].concat();
-        self.fenced(&script, claim, &[], Some(Fence::LeaseLost))?;
+        let script = [include_str!("../sql/apply.sql"), include_str!("../sql/release.sql"), BURY_RETURNED].concat();
+        self.fenced(&script, claim, &[("target", Arg::Text(&claim.target))], Some(Fence::LeaseLost))?;
         self.held.remove(&self.worker, &claim.claim_id);
         self.recorded.forget(&claim.claim_id);
         self.backend.trim();
@@ -221,8 +232,13 @@ impl SqlStore {
     pub fn take_over(&mut self, dead: &DeadClaim) -> Result<bool, StateError> {
         let keep_jobs = include_str!("../sql/release_outside_jobs.sql");
         let rest = if dead.has_job { keep_jobs } else { include_str!("../sql/release.sql") };
-        let template = [include_str!("../sql/take_over.sql"), include_str!("../sql/apply.sql"), rest].concat();
-        let args = [("claim", Arg::Text(&dead.lease.claim_id)), ("dead_worker", Arg::Text(&dead.worker))];
+        let template = [include_str!("../sql/take_over.sql"), include_str!("../sql/apply.sql"), rest, BURY_RETURNED];
+        let template = template.concat();
+        let args = [
+            ("claim", Arg::Text(&dead.lease.claim_id)),
+            ("dead_worker", Arg::Text(&dead.worker)),
+            ("target", Arg::Text(&dead.lease.target)),
+        ];
         let script = self.fill(&template, &args);
         let ends_itself = (!dead.has_job).then_some(Fence::LeaseLost);
         match self.execute(&script, ends_itself) {
@@ -233,21 +249,39 @@ impl SqlStore {
     }
 }
 
+/// Which rows' events a claim takes.
+#[derive(Clone, Copy)]
+enum Takes {
+    /// Those of which nothing that is queued has failed, among the first `window` events.
+    Fresh { window: i64 },
+    /// The others: those that failed least often.
+    Failed,
+}
+
+/// Whether there is anything to claim.
+struct Due {
+    fresh: bool,
+    failed: bool,
+}
+
 impl SqlStore {
-    /// Takes up to `limit` events of the first `window` due ones.
-    fn claim_within(
-        &mut self,
-        target: &str,
-        run_id: &str,
-        limit: i64,
-        window: i64,
-    ) -> Result<Option<Claim>, StateError> {
+    /// Takes about `limit` events, of the rows in question the oldest.
+    fn claim_of(&mut self, takes: Takes, target: &str, run_id: &str, limit: i64) -> Result<Option<Claim>, StateError> {
         let lease = ClaimLease { claim_id: new_term()?, target: target.to_owned() };
         let template = match self.dialect() {
             Dialect::DuckDb => include_str!("../sql/duckdb/claim.sql"),
             Dialect::Postgres => include_str!("../sql/postgres/claim.sql"),
         };
-        let template = [include_str!("../sql/fence_new_claim.sql"), template].concat();
+        let (with, condition, window) = match takes {
+            Takes::Fresh { window } => {
+                (include_str!("../sql/claim/fresh_with.sql"), include_str!("../sql/claim/fresh_where.sql"), window)
+            }
+            Takes::Failed => {
+                (include_str!("../sql/claim/failed_with.sql"), include_str!("../sql/claim/failed_where.sql"), 0)
+            }
+        };
+        let template = template.replace("{with}", with).replace("{where}", condition);
+        let template = [include_str!("../sql/fence_new_claim.sql"), &template].concat();
         let script = self.fill(
             &template,
             &[
@@ -268,9 +302,11 @@ impl SqlStore {
     }
 
     /// Whether anything of the target is due, held back or not.
-    fn has_due(&mut self, target: &str) -> Result<bool, StateError> {
+    fn due(&mut self, target: &str) -> Result<Due, StateError> {
         let sql = self.fill(include_str!("../sql/has_due.sql"), &[("target", Arg::Text(target))]);
-        Ok(!self.values(&sql)?.is_empty())
+        let row = self.values(&sql)?.pop().unwrap_or_default();
+        let is_there = |at: usize| row.get(at).is_some_and(|value| value.as_bool() == Some(true));
+        Ok(Due { fresh: is_there(0), failed: is_there(1) })
     }
 
     /// A target's position, and the database's time in microseconds since 1970.

@@ -8,7 +8,7 @@ use crate::StateError;
 use crate::failure::Fence;
 use crate::queue::Position;
 use crate::queue_admin::{
-    Buried, InFlight, LastDelivery, Need, NeededSnapshot, NextRetry, QueueAdmin, QueuedEvent, QueuedState,
+    Buried, InFlight, LastDelivery, Need, NeededSnapshot, NextRetry, QueueAdmin, QueuedEvent, QueuedState, Revived,
     TargetOverview, Which,
 };
 use crate::retry::VerbError;
@@ -68,8 +68,9 @@ impl QueueAdmin for SqlStore {
         self.change(target, &[include_str!("../sql/admin/retry.sql")], &[id_arg(id)]).map(|receipt| receipt.done)
     }
 
-    fn retry_dead(&mut self, target: &str, id: Option<i64>) -> Result<u64, StateError> {
-        self.change(target, &[include_str!("../sql/admin/retry_dead.sql")], &[id_arg(id)]).map(|receipt| receipt.done)
+    fn retry_dead(&mut self, target: &str, id: Option<i64>) -> Result<Revived, StateError> {
+        let receipt = self.change(target, &[include_str!("../sql/admin/retry_dead.sql")], &[id_arg(id)])?;
+        Ok(Revived { events: receipt.done, of_gone_tables: receipt.stayed })
     }
 
     fn drop_dead(&mut self, target: &str, id: Option<i64>) -> Result<u64, StateError> {
@@ -80,8 +81,8 @@ impl QueueAdmin for SqlStore {
         self.drop_queue_and(target, include_str!("../sql/admin/drop_target.sql"), &[])
     }
 
-    fn bury(&mut self, target: &str, up_to: i64, reason: &str) -> Result<Buried, StateError> {
-        let args = [("up_to", Arg::Number(up_to)), ("reason", Arg::Text(reason))];
+    fn bury(&mut self, target: &str, up_to: i64) -> Result<Buried, StateError> {
+        let args = [("up_to", Arg::Number(up_to))];
         let receipt = self.change(target, &[include_str!("../sql/admin/bury.sql")], &args)?;
         Ok(Buried { events: receipt.done, in_flight: receipt.stayed })
     }

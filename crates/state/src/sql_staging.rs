@@ -29,8 +29,7 @@ impl Staging for SqlStore {
         if rows.is_empty() {
             return Ok(());
         }
-        let rows: Vec<String> = rows.iter().map(|row| without_nul(row)).collect();
-        let source = self.dialect().texts(&serde_json::Value::from(rows).to_string());
+        let source = self.rows_of(rows);
         let args = [
             ("first_seq", Arg::Number(i64::try_from(first_seq).unwrap_or(i64::MAX))),
             ("rows", Arg::Sql(&source)),
@@ -56,6 +55,37 @@ impl Staging for SqlStore {
         let template = [include_str!("../sql/fence_fetch.sql"), include_str!("../sql/complete_fetch.sql")].concat();
         let script = self.fetch_script(&template, fetch, &args);
         self.run_fetch(&script, fetch, None)
+    }
+
+    fn stage_whole(
+        &mut self,
+        target: &str,
+        run_id: &str,
+        fingerprint: &str,
+        rows: &[String],
+        empty_result: Option<&str>,
+    ) -> Result<FetchLease, StateError> {
+        let fetch = FetchLease { claim_id: new_term()?, target: target.to_owned() };
+        let source = self.rows_of(rows);
+        let args = [
+            ("target", Arg::Text(target)),
+            ("run_id", Arg::Text(run_id)),
+            ("fingerprint", Arg::Text(fingerprint)),
+            ("first_seq", Arg::Number(0)),
+            ("rows", Arg::Sql(&source)),
+            ("row_count", Arg::Number(i64::try_from(rows.len()).unwrap_or(i64::MAX))),
+            ("empty_result", Arg::Maybe(empty_result)),
+        ];
+        let template = [
+            include_str!("../sql/staging_table.sql"),
+            include_str!("../sql/begin_fetch.sql"),
+            if rows.is_empty() { "" } else { include_str!("../sql/stage_rows.sql") },
+            include_str!("../sql/complete_fetch.sql"),
+        ];
+        let script = self.fetch_script(&template.concat(), &fetch, &args);
+        self.run_fetch(&script, &fetch, None)?;
+        self.held.add(&self.worker, &fetch.claim_id);
+        Ok(fetch)
     }
 
     fn fetches(&mut self, target: &str) -> Result<Vec<StagedFetch>, StateError> {
@@ -112,6 +142,12 @@ impl Staging for SqlStore {
 }
 
 impl SqlStore {
+    /// Rows as a table of a script.
+    fn rows_of(&self, rows: &[String]) -> String {
+        let rows: Vec<String> = rows.iter().map(|row| without_nul(row)).collect();
+        self.dialect().texts(&serde_json::Value::from(rows).to_string())
+    }
+
     fn fetch_script(&self, template: &str, fetch: &FetchLease, args: &[(&str, Arg<'_>)]) -> String {
         let table = staging_table(&fetch.target);
         let mut all = vec![("claim", Arg::Text(&fetch.claim_id)), ("table", Arg::Sql(&table))];

@@ -11,6 +11,9 @@ use crate::retry::{Attempts, Next, VerbError};
 use crate::script::{Arg, Dialect, fill};
 use crate::{BackendKind, StateError, WorkerId};
 
+/// Why an event of a table that was dropped is a dead letter.
+const TABLE_IS_GONE: &str = "the table was dropped and made again before this was delivered";
+
 /// The state of a project, opened by a worker.
 pub struct SqlStore {
     pub(crate) backend: Box<dyn Backend>,
@@ -72,6 +75,7 @@ impl SqlStore {
             ("dead", Arg::Sql(self.dead())),
             ("text", Arg::Sql(self.dialect().text())),
             ("staging_key", Arg::Sql(self.dialect().staging_key())),
+            ("gone", Arg::Text(TABLE_IS_GONE)),
         ];
         all.extend(args);
         fill(template, &all)

@@ -48,6 +48,16 @@ pub trait Staging {
         empty_result: Option<&str>,
     ) -> Result<(), StateError>;
 
+    /// A whole attempt at once: begins it, adds its rows and completes it. The write of `sync_fetch` makes it real.
+    fn stage_whole(
+        &mut self,
+        target: &str,
+        run_id: &str,
+        fingerprint: &str,
+        rows: &[String],
+        empty_result: Option<&str>,
+    ) -> Result<FetchLease, StateError>;
+
     /// Attempts for a target that are in the state, oldest first; whatever the case it was written in.
     fn fetches(&mut self, target: &str) -> Result<Vec<StagedFetch>, StateError>;
 

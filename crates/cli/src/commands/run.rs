@@ -222,8 +222,13 @@ fn lines(ui: &Ui, outcome: &ModelOutcome) -> Vec<String> {
 
 /// What was delivered to a target.
 pub(super) fn push_line(push: &PushReport) -> String {
-    let PushReport { delivered, rejected, to_retry, pending, .. } = push;
-    format!("  PUSH: {delivered} delivered, {rejected} rejected, {to_retry} to retry, {pending} pending")
+    let PushReport { delivered, rejected, to_retry, pending, dead, .. } = push;
+    let dead = if *dead > 0 {
+        format!(", {}", super::queue::counted(*dead, "dead letter", "dead letters"))
+    } else {
+        String::new()
+    };
+    format!("  PUSH: {delivered} delivered, {rejected} rejected, {to_retry} to retry, {pending} pending{dead}")
 }
 
 /// A text of several lines as one.
@@ -262,6 +267,7 @@ fn record(ui: &Ui, outcome: &ModelOutcome, summary: &RunSummary) -> String {
             ("push_rejected", push.rejected),
             ("push_retry", push.to_retry),
             ("push_pending", push.pending),
+            ("push_dead", push.dead),
         ];
         map.extend(counts.map(|(key, count)| (key.to_owned(), count.into())));
     }

@@ -1,6 +1,9 @@
 //! `docs/push.md`: its five patterns and its beginning, run as they are written.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 use serde_json::Value;
 use testkit::Project;
@@ -110,19 +113,46 @@ fn a_full_replace_sends_the_whole_table_when_anything_changed() {
 }
 
 #[test]
+fn what_is_left_of_a_replace_that_failed_replaces_nothing() {
+    let is_down = Arc::new(AtomicBool::new(false));
+    let switch = Arc::clone(&is_down);
+    let api = Server::new(move |_, _| Answer::new(if switch.load(Relaxed) { 400 } else { 200 }, &[], "{}"));
+    let project = with_pattern(&api, "### Full replace");
+    let sql = "SELECT id::VARCHAR AS id, id::VARCHAR AS name FROM read_csv('data/rows.csv') ORDER BY id";
+    project.model("sync/contacts", &format!("-- @kind: table\n-- @push: sink\n{sql}"));
+    run(&project, "id\n1\n2\n");
+    is_down.store(true, Relaxed);
+    project.write("data/rows.csv", "id\n1\n3\n");
+    project.run(&["run"]).failure(1);
+    is_down.store(false, Relaxed);
+    run(&project, "id\n1\n4\n");
+    project.run(&["queue", "retry", "sync.contacts"]).success();
+    project.run(&["queue", "drain"]).success();
+    let files: Vec<String> =
+        api.seen().iter().map(|request| String::from_utf8(request.body.clone()).unwrap()).collect();
+    assert_eq!(files, ["1;1\n2;2", "1;1\n3;3", "1;1\n4;4"]);
+}
+
+#[test]
 fn a_changed_group_becomes_one_document() {
     let api = holding();
     let project = with_pattern(&api, "### Grouped documents");
     let sql = "SELECT order_id::BIGINT AS order_id, item::VARCHAR AS item, amount::DECIMAL(10,2) AS amount \
                FROM read_csv('data/rows.csv')";
     project.model("sync/orders", &format!("-- @kind: tracked\n-- @group_key: order_id\n-- @push: sink\n{sql}"));
-    run(&project, "order_id,item,amount\n1,pen,1.50\n1,ink,2.00\n2,cup,3.00\n");
+    run(&project, "order_id,item,amount\n1,pen,1.50\n2,cup,3.00\n1,ink,2.00\n");
     run(&project, "order_id,item,amount\n1,pen,1.50\n1,ink,2.50\n2,cup,3.00\n");
-    let lines = |request: &Seen| body(request)["lines"].as_array().unwrap().len();
-    let sent: Vec<(String, usize)> =
-        api.seen().iter().map(|request| (request.path().to_owned(), lines(request))).collect();
-    let expected = [("/orders/1", 2), ("/orders/2", 1), ("/orders/1", 2)];
-    assert_eq!(sent, expected.map(|(path, lines)| (path.to_owned(), lines)));
+    let of = |path: &str| -> Vec<usize> {
+        let requests = api.seen().into_iter().filter(|request| request.path() == path);
+        requests.map(|request| body(&request)["lines"].as_array().unwrap().len()).collect()
+    };
+    assert_eq!(
+        (of("/orders/1"), of("/orders/2")),
+        (vec![2, 2], vec![1]),
+        "a group is one document, whenever it changed"
+    );
+    run(&project, "order_id,item,amount\n1,pen,1.50\n1,ink,2.50\n");
+    assert_eq!(held(&api.seen()).into_keys().collect::<Vec<_>>(), ["/orders/1"], "an order that is gone is deleted");
 }
 
 #[test]

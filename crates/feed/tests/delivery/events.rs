@@ -4,7 +4,7 @@ use feed::{EventMethod, FeedError};
 use testkit::Catalog;
 use types::Target;
 
-use crate::lake::{Lake, target};
+use crate::lake::{Lake, Told, target};
 
 fn lake_of_three() -> (Lake, i64) {
     let lake = Lake::with("id INTEGER, v VARCHAR");
@@ -53,6 +53,23 @@ fn without_keys_a_refill_takes_away_before_it_gives() {
     assert!(told.starts_with("1-0 1-1 1-2 1+"), "{told}");
     let (_, keyed) = raw(&lake, &["id"], base);
     assert!(keyed.starts_with("1-0 1+"), "with keys the rows of a key stay together: {keyed}");
+}
+
+#[test]
+fn what_changed_at_once_in_a_group_comes_together() {
+    let lake = Lake::with("g INTEGER, v INTEGER");
+    let base = lake.run("INSERT INTO lake.s.t VALUES (1, 0), (2, 0), (1, 1), (2, 1)");
+    for told in lake.groups("g", None) {
+        assert_eq!(Lake::short(&told, base - 1).join(" "), "1+0 1+2 1+1 1+3");
+    }
+    lake.run("DELETE FROM lake.s.t WHERE g = 2; INSERT INTO lake.s.t VALUES (3, 0), (2, 0), (3, 1), (2, 2), (2, 3)");
+    let [raw, net] = lake.groups("g", Some(base));
+    let keys = |told: &[Told]| {
+        let mut keys: Vec<i64> = told.iter().map(|told| told.row_key).collect();
+        keys.dedup();
+        keys.len()
+    };
+    assert_eq!((raw.len(), keys(&raw), keys(&net)), (7, 2, 2), "{raw:?} {net:?}");
 }
 
 #[test]

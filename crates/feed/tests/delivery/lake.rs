@@ -63,6 +63,14 @@ impl Lake {
         Ok(self.told(&events))
     }
 
+    /// The changes of groups, row by row and as a difference.
+    pub fn groups(&self, key: &str, from: Option<i64>) -> [Vec<Told>; 2] {
+        let source = EventSource { are_groups: true, ..source(&[key], from, self.newest()) };
+        let raw = source.raw(&self.connection, "lake", METADATA).unwrap();
+        let net = source.net(&self.connection, "lake", METADATA).unwrap();
+        [raw, net].map(|events| self.told(&events))
+    }
+
     fn told(&self, events: &Events) -> Vec<Told> {
         let rows = events.rows(&self.connection).unwrap_or_else(|error| panic!("{}: {error}", events.sql));
         assert_eq!(rows.columns(), ["row_key", "rowid", "change_type", "snapshot_id"]);
@@ -120,7 +128,8 @@ pub fn target() -> Target {
 }
 
 fn source(keys: &[&str], from: Option<i64>, until: i64) -> EventSource {
-    EventSource { target: target(), keys: keys.iter().map(|&key| key.to_owned()).collect(), hidden: &[], from, until }
+    let keys = keys.iter().map(|&key| key.to_owned()).collect();
+    EventSource { target: target(), keys, are_groups: false, hidden: &[], from, until }
 }
 
 fn told(row: &[Value]) -> Told {

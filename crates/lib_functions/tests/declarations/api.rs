@@ -290,6 +290,7 @@ fn keys_of_push_are_checked() {
             ("idempotency_header", "1", ": expected string, got int"),
             ("idempotency_header", "\"\"", " must be the name of a header"),
             ("idempotency_header", "\"Idempotency Key\"", " must be the name of a header"),
+            ("idempotency_header", "\"Authorization\"", " must be a header of its own"),
         ],
     );
     let polled = |keys: &str| pushing(&format!("\"batch_mode\": \"async\", {keys}"));

@@ -75,8 +75,8 @@ pub(crate) fn changes(
     (known, until): (Option<i64>, i64),
 ) -> Result<Events, RunError> {
     let keys = key_columns(model);
-    let source =
-        EventSource { target: model.target.clone(), keys, hidden: model.kind.own_columns(), from: known, until };
+    let (target, hidden) = (model.target.clone(), model.kind.own_columns());
+    let source = EventSource { target, keys, are_groups: has_groups(model), hidden, from: known, until };
     let Session { connection, lake, metadata, .. } = session;
     let is_net = is_net || known.is_none();
     Ok(if is_net { source.net(connection, lake, metadata)? } else { source.raw(connection, lake, metadata)? })
@@ -90,10 +90,14 @@ pub(crate) fn known(position: Option<&Position>, now: &TableNow) -> Option<i64> 
 
 /// What a table that is gone left in the queue is not thrown away.
 fn bury(store: &SharedStore, target: &str, position: &Position) -> Result<Option<String>, RunError> {
-    let reason = "the table was dropped and made again before this was delivered";
-    let buried = store.lock().bury(target, position.last_seq, reason)?;
+    let buried = store.lock().bury(target, position.last_seq)?;
     let told = format!("{} event(s) of a table that was dropped are dead letters now", buried.events);
     Ok((buried.events > 0).then_some(told))
+}
+
+/// Whether a key of a model's table stands for several rows.
+fn has_groups(model: &Model) -> bool {
+    model.kind == Kind::Tracked
 }
 
 /// The columns by which rows of a model's table are the same.

@@ -84,7 +84,8 @@ impl<'a> Pushes<'a> {
             run_id: self.run_id,
             sink: sink(session, planned, &plan.arguments)?,
             stop: &self.stop,
-            chunk: self.chunk,
+            // A batch is never larger than what is claimed at once.
+            chunk: self.chunk.max(usize::try_from(api.batch_size).unwrap_or(usize::MAX)),
         };
         let mut images =
             LakeImages { session, target: planned.target(), kind: planned.model.kind, masked: masked(&planned.model) };

@@ -1,7 +1,7 @@
 //! Changes the queue of one target: all under the project's lock, as a run does.
 
 use feed::table_at;
-use state::{QueueAdmin, SqlStore};
+use state::{QueueAdmin, Revived, SqlStore};
 
 use super::target::{Pushing, find, pushing_model};
 use super::{QueueError, QueueOptions};
@@ -21,8 +21,8 @@ pub fn retry(options: &QueueOptions, name: &str, id: Option<i64>) -> Result<(Str
     change(options, name, |store, target| Ok(store.retry(target, id)?))
 }
 
-/// Puts dead letters back into the queue: of which target, and how many.
-pub fn retry_dead(options: &QueueOptions, name: &str, id: Option<i64>) -> Result<(String, u64), RunError> {
+/// Puts dead letters back into the queue: of which target, and what became of them.
+pub fn retry_dead(options: &QueueOptions, name: &str, id: Option<i64>) -> Result<(String, Revived), RunError> {
     change(options, name, |store, target| Ok(store.retry_dead(target, id)?))
 }
 
@@ -55,11 +55,11 @@ pub fn reset(options: &QueueOptions, name: &str, to: Reset) -> Result<(String, u
     Ok((target, dropped))
 }
 
-fn change(
+fn change<T>(
     options: &QueueOptions,
     name: &str,
-    work: impl FnOnce(&mut SqlStore, &str) -> Result<u64, RunError>,
-) -> Result<(String, u64), RunError> {
+    work: impl FnOnce(&mut SqlStore, &str) -> Result<T, RunError>,
+) -> Result<(String, T), RunError> {
     let _lock = options.lock()?;
     let mut store = options.store()?;
     let target = find(&mut store, &options.root, name)?.name;

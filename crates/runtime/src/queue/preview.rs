@@ -1,9 +1,9 @@
 //! What a delivery would send next, without claiming, feeding or calling anything.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use feed::table_at;
-use lib_functions::{BatchMode, PushApi};
+use lib_functions::PushApi;
 use push::{Preview, SentBatch, shown_arguments};
 use serde_json::Value;
 use state::{Event, InFlight, Queue as _, QueueAdmin, QueuedEvent, QueuedState, SqlStore, Which};
@@ -51,18 +51,12 @@ pub fn preview(options: &QueueOptions, name: &str, most: usize) -> Result<PushPr
         return Err(QueueError::NoPush { target: name.into() }.into());
     };
     let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    let chunk = chunk.max(size(api.batch_size));
     let wanted = most.saturating_mul(size(api.batch_size)).max(chunk);
-    let next = next_events(options, &session, planned, api, wanted)?;
+    let mut next = next_events(options, &session, planned, api, wanted)?;
     let sink = sink(&session, planned, &plan.arguments)?;
     let target = planned.target().key();
-    let preview = Preview {
-        target: &target,
-        table_uuid: &next.table_uuid,
-        batch_size: size(api.batch_size),
-        lanes: size(api.max_concurrent),
-        is_contiguous: api.batch_mode == BatchMode::Async,
-        folds: api.is_net.then_some(sink.keys_are_unique),
-    };
+    let preview = Preview::of(&target, &next.table_uuid, api, &sink);
     let mut images = LakeImages {
         session: &session,
         target: planned.target(),
@@ -70,9 +64,9 @@ pub fn preview(options: &QueueOptions, name: &str, most: usize) -> Result<PushPr
         masked: masked(&planned.model),
     };
     let mut batches: Vec<SentBatch> = Vec::new();
-    for events in next.events.chunks(chunk) {
+    for events in claims(std::mem::take(&mut next.events), chunk) {
         let first = batches.len() as u64 + 1;
-        batches.extend(preview.batches(events, &mut images, (first, most - batches.len()))?);
+        batches.extend(preview.batches(&events, &mut images, (first, most - batches.len()))?);
         if batches.len() >= most {
             break;
         }
@@ -89,6 +83,20 @@ pub fn preview(options: &QueueOptions, name: &str, most: usize) -> Result<PushPr
         to_bury: counts.to_bury,
         target,
     })
+}
+
+/// Events as they would be claimed: rows of which nothing failed first, then those that failed least often.
+fn claims(events: Vec<Event>, chunk: usize) -> Vec<Vec<Event>> {
+    let mut failures: BTreeMap<i64, u32> = BTreeMap::new();
+    for event in events.iter().filter(|event| event.attempts > 0) {
+        let least = failures.entry(event.row_key).or_insert(event.attempts);
+        *least = event.attempts.min(*least);
+    }
+    let mut levels: BTreeMap<u32, Vec<Event>> = BTreeMap::new();
+    for event in events {
+        levels.entry(failures.get(&event.row_key).copied().unwrap_or(0)).or_default().push(event);
+    }
+    levels.values().flat_map(|level| level.chunks(chunk).map(<[Event]>::to_vec)).collect()
 }
 
 /// The events that would be delivered next.

@@ -5,6 +5,6 @@ SELECT {term}, (SELECT count(*) FROM sync_evt WHERE target = {target} AND seq <=
     (SELECT count(*) FROM sync_inflight WHERE target = {target} AND seq <= {up_to}), now();
 INSERT INTO sync_dead (target, seq, row_key, rowid, change_type, snapshot_id, attempts, reason, row_image, first_at,
     last_at)
-SELECT target, seq, row_key, rowid, change_type, snapshot_id, attempts, {reason}, NULL, created_at, now()
+SELECT target, seq, row_key, rowid, change_type, snapshot_id, attempts, {gone}, NULL, created_at, now()
 FROM sync_evt WHERE target = {target} AND seq <= {up_to};
 DELETE FROM sync_evt WHERE target = {target} AND seq <= {up_to};

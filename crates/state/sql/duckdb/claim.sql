@@ -1,31 +1,29 @@
--- Moves the first due events of a target into a new claim. What a chunk takes of a row is the row's oldest part,
--- so that two chunks of one snapshot overlap or belong to different rows: overlapping ones collide at COMMIT.
+-- Moves events of a target into a new claim. What a claim takes of a row is the row's oldest part, so that two claims
+-- of one snapshot overlap or belong to different rows: overlapping ones collide at COMMIT.
 INSERT INTO sync_inflight (claim_id, target, seq, row_key, rowid, change_type, snapshot_id, attempts, not_before, last_error, created_at)
-WITH busy AS MATERIALIZED (
-    -- A row with an event in flight has to wait, whatever its number.
-    SELECT row_key, 0 AS seq FROM sync_inflight WHERE target = {target}
-    UNION ALL
-    SELECT row_key, min(seq) FROM sync_evt WHERE target = {target} AND not_before > now() GROUP BY row_key
-),
-near AS MATERIALIZED (
-    -- Looking no further than the first due events keeps a long queue as fast as a short one.
-    SELECT max(seq) AS last FROM (
-        SELECT seq FROM sync_evt WHERE target = {target} AND (not_before IS NULL OR not_before <= now())
-        ORDER BY seq LIMIT {window}
-    ) AS first
-),
-picked AS MATERIALIZED (
-    SELECT e.seq FROM sync_evt AS e
-    WHERE e.target = {target} AND e.seq <= (SELECT last FROM near)
-        AND (e.not_before IS NULL OR e.not_before <= now())
-        AND NOT EXISTS (SELECT 1 FROM busy AS b WHERE b.row_key = e.row_key AND b.seq < e.seq)
+WITH {with} picked AS MATERIALIZED (
+    SELECT e.seq, e.row_key, e.snapshot_id FROM sync_evt AS e
+    WHERE e.target = {target} AND {where}
+        -- A row with an event in flight has to wait, whatever its number.
+        AND e.row_key NOT IN (SELECT row_key FROM sync_inflight WHERE target = {target})
     ORDER BY e.seq LIMIT {limit}
+),
+taken AS MATERIALIZED (
+    SELECT seq FROM picked
+    UNION ALL
+    -- What changed at once in the last one's group comes with it.
+    SELECT e.seq FROM sync_evt AS e JOIN (SELECT * FROM picked ORDER BY seq DESC LIMIT 1) AS last
+        ON e.row_key = last.row_key AND e.snapshot_id = last.snapshot_id AND e.seq > last.seq
+    WHERE e.target = {target} AND NOT EXISTS (
+        SELECT 1 FROM sync_evt AS w
+        WHERE w.target = {target} AND w.row_key = e.row_key AND w.not_before > now() AND w.seq <= e.seq
+    )
 )
 SELECT {claim}, e.target, e.seq, e.row_key, e.rowid, e.change_type, e.snapshot_id, e.attempts, e.not_before, e.last_error, e.created_at
 FROM sync_evt AS e
--- The bounds let the engine skip what lies outside of the chunk.
-WHERE e.target = {target} AND e.seq >= (SELECT min(seq) FROM picked) AND e.seq <= (SELECT max(seq) FROM picked)
-    AND e.seq IN (SELECT seq FROM picked);
+-- The bounds let the engine skip what lies outside of the claim.
+WHERE e.target = {target} AND e.seq >= (SELECT min(seq) FROM taken) AND e.seq <= (SELECT max(seq) FROM taken)
+    AND e.seq IN (SELECT seq FROM taken);
 DELETE FROM sync_evt AS e
 WHERE e.target = {target}
     AND e.seq >= (SELECT min(seq) FROM sync_inflight WHERE claim_id = {claim})

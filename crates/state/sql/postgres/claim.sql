@@ -2,45 +2,47 @@
 SET LOCAL enable_sort = off;
 SET LOCAL enable_bitmapscan = off;
 SET LOCAL enable_seqscan = off;
--- Moves the first due events of a target into a new claim, passing over those that another worker is about to take.
-WITH near AS MATERIALIZED (
-    -- Looking no further than the first due events keeps a long queue as fast as a short one.
-    SELECT max(seq) AS last FROM (
-        SELECT seq FROM sync_evt WHERE target = {target} AND (not_before IS NULL OR not_before <= now())
-        ORDER BY seq LIMIT {window}
-    ) AS first
-),
-picked AS MATERIALIZED (
-    SELECT e.seq, e.row_key FROM sync_evt AS e
-    WHERE e.target = {target} AND e.seq <= (SELECT last FROM near)
-        AND (e.not_before IS NULL OR e.not_before <= now())
-        -- A row with an event in flight has to wait, whatever its number; one with an event that waits, from there on.
+-- Moves events of a target into a new claim, passing over those that another worker is about to take.
+WITH {with} picked AS MATERIALIZED (
+    SELECT e.seq, e.row_key, e.snapshot_id FROM sync_evt AS e
+    WHERE e.target = {target} AND {where}
+        -- A row with an event in flight has to wait, whatever its number.
         AND e.row_key NOT IN (SELECT row_key FROM sync_inflight WHERE target = {target})
-        AND (
-            e.row_key NOT IN (
-                SELECT row_key FROM sync_evt
-                WHERE target = {target} AND not_before IS NOT NULL AND not_before > now()
-            )
-            OR NOT EXISTS (
-                SELECT 1 FROM sync_evt AS w
-                WHERE w.target = {target} AND w.row_key = e.row_key AND w.not_before IS NOT NULL
-                    AND w.not_before > now() AND w.seq < e.seq
-            )
-        )
     ORDER BY e.seq LIMIT {limit}
     FOR UPDATE OF e SKIP LOCKED
 ),
+last AS MATERIALIZED (
+    SELECT seq, row_key, snapshot_id FROM picked WHERE seq = (SELECT max(seq) FROM picked)
+),
+behind AS MATERIALIZED (
+    -- The next event that is none of the last one's group.
+    SELECT COALESCE(min(e.seq), 9223372036854775807) AS seq FROM sync_evt AS e
+    WHERE e.target = {target} AND e.seq > (SELECT seq FROM last) AND (
+        e.row_key <> (SELECT row_key FROM last) OR e.snapshot_id <> (SELECT snapshot_id FROM last)
+    )
+),
+rest AS MATERIALIZED (
+    -- What changed at once in the last one's group comes with it.
+    SELECT e.seq, e.row_key FROM sync_evt AS e
+    WHERE e.target = {target} AND e.seq > (SELECT seq FROM last) AND e.seq < (SELECT seq FROM behind)
+        AND NOT EXISTS (
+            SELECT 1 FROM sync_evt AS w
+            WHERE w.target = {target} AND w.row_key = e.row_key AND w.not_before > now() AND w.seq <= e.seq
+        )
+    FOR UPDATE OF e SKIP LOCKED
+),
+taken AS MATERIALIZED (SELECT seq, row_key FROM picked UNION ALL SELECT seq, row_key FROM rest),
 passed AS MATERIALIZED (
-    -- Events before the end of the chunk that are not in it: later ones of the same rows must not overtake them.
+    -- Events before the end of the claim that are not in it: later ones of the same rows must not overtake them.
     SELECT e.row_key, min(e.seq) AS seq FROM sync_evt AS e
-    WHERE e.target = {target} AND e.seq <= (SELECT max(seq) FROM picked)
-        AND e.seq NOT IN (SELECT seq FROM picked)
+    WHERE e.target = {target} AND e.seq <= (SELECT max(seq) FROM taken)
+        AND e.seq NOT IN (SELECT seq FROM taken)
     GROUP BY e.row_key
 ),
 moved AS (
-    DELETE FROM sync_evt AS e USING picked AS p
-    WHERE e.target = {target} AND e.seq = p.seq
-        AND NOT EXISTS (SELECT 1 FROM passed AS q WHERE q.row_key = p.row_key AND q.seq < p.seq)
+    DELETE FROM sync_evt AS e USING taken AS t
+    WHERE e.target = {target} AND e.seq = t.seq
+        AND NOT EXISTS (SELECT 1 FROM passed AS q WHERE q.row_key = t.row_key AND q.seq < t.seq)
     RETURNING e.target, e.seq, e.row_key, e.rowid, e.change_type, e.snapshot_id, e.attempts, e.not_before, e.last_error, e.created_at
 ),
 claim AS (

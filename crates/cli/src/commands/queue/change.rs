@@ -17,12 +17,25 @@ pub(crate) fn retry(args: &QueueRetryArgs, ui: &Ui) -> Result<ExitCode, CliError
     } else {
         ("waiting event", "waiting events", "due now")
     };
-    let retry = if args.dead { runtime::retry_dead } else { runtime::retry };
-    let (target, count) = retry(&options, &args.target, args.id)?;
+    let (target, count, gone) = if args.dead {
+        let (target, revived) = runtime::retry_dead(&options, &args.target, args.id)?;
+        (target, revived.events, revived.of_gone_tables)
+    } else {
+        let (target, count) = runtime::retry(&options, &args.target, args.id)?;
+        (target, count, 0)
+    };
     let told = format!("{} of {target}: {then}", counted(count, one, many));
-    let none = (count == 0).then(|| missing(&target, one, args.id));
+    let warning = if gone > 0 {
+        let of = counted(gone, "dead letter is", "dead letters are");
+        let drop = format!("ondatrasql queue drop {target} --dead");
+        Some(format!(
+            "{of} of a table that was dropped: the rows cannot be read any more; `{drop}` removes dead letters"
+        ))
+    } else {
+        (count == 0).then(|| missing(&target, one, args.id))
+    };
     let keys = json!({"target": target, "dead": args.dead, "events": count});
-    tell(ui, keys, &told, none.as_slice())
+    tell(ui, keys, &told, warning.as_slice())
 }
 
 pub(crate) fn remove(args: &QueueDropArgs, ui: &Ui) -> Result<ExitCode, CliError> {
@@ -104,7 +117,7 @@ fn missing(target: &str, what: &str, id: Option<i64>) -> String {
 fn tell(ui: &Ui, keys: Value, text: &str, warnings: &[String]) -> Result<ExitCode, CliError> {
     if ui.json {
         ui.result(&document(keys, warnings))?;
-    } else if warnings.is_empty() {
+    } else if warnings.is_empty() || keys["events"] != 0 {
         ui.line(text);
     }
     warn(ui, warnings);

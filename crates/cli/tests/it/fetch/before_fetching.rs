@@ -15,7 +15,7 @@ use super::{PAGES, model, page, page_number, run, staged, staged_in};
 use crate::{BINARY, project};
 
 /// Rows of a page: so many that each page is staged on its own.
-const ROWS: i64 = 4_000;
+const ROWS: i64 = 12_000;
 
 /// Never ends.
 const ENDLESS: &str = "SELECT count(*) AS n FROM range(10000000) a(i), range(10000000) b(j) WHERE (i * j) % 7 = 9";
@@ -109,7 +109,7 @@ fn a_complete_fetch_is_committed_without_a_request() {
     let project = project();
     let blocking = killed_before_the_commit(&project, "append");
     let found = staged(&project, "raw.x");
-    assert!(matches!(&found[..], [fetch] if fetch.is_complete && fetch.row_count == 3 * 4_000), "{found:?}");
+    assert!(matches!(&found[..], [fetch] if fetch.is_complete && fetch.row_count == 3 * 12_000), "{found:?}");
     let output = run(&project);
     assert!(output.contains(&format!("WARN: resumed {} staged rows", 3 * ROWS)), "{output}");
     assert_eq!(blocking.api.seen().len(), 0);

@@ -5,10 +5,10 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use super::sink::Say;
-use super::{ATOMIC, MERGE, SYNC, Scene, has};
+use super::{ASYNC, ATOMIC, MERGE, SYNC, Scene, has};
 
 /// Longer than the first wait after a failure, whose length is spread by a quarter.
-const WAIT: Duration = Duration::from_millis(1_300);
+pub const WAIT: Duration = Duration::from_millis(1_300);
 
 #[test]
 fn each_row_goes_its_own_way() {
@@ -179,6 +179,39 @@ fn rows_that_always_fail_do_not_keep_others_from_the_sink() {
         let ids: Vec<i64> = scene.sink.taken().iter().map(|row| row.number("id")).filter(|id| *id > 3).collect();
         assert_eq!(ids, [4, 5, 6, 7, 8, 9]);
     }
+}
+
+#[test]
+fn jobs_that_always_fail_do_not_keep_others_from_the_sink() {
+    let poison = ASYNC.replace(
+        "    resp = http.post",
+        "    if rows[0][\"id\"] <= 3:\n        fail(\"poison\")\n    resp = http.post",
+    );
+    let keys = "\"retry_backoff\": 0, \"batch_mode\": \"async\", \"poll_interval\": \"10ms\"";
+    let scene = Scene::new(MERGE, keys, &poison);
+    scene.add(1..=6);
+    scene.bad();
+    has(&scene.bad(), "3 to retry, 3 pending");
+    let ids: Vec<i64> = scene.sink.taken().iter().map(|row| row.number("id")).collect();
+    assert_eq!(ids, [4, 5, 6]);
+}
+
+#[test]
+fn a_row_that_makes_its_whole_batch_fail_is_found() {
+    let poison = SYNC
+        .replace("    resp =", "    if any([row[\"id\"] == 3 for row in rows]):\n        fail(\"poison\")\n    resp =");
+    let scene = Scene::new(MERGE, "\"batch_size\": 8, \"retry_backoff\": 0", &poison);
+    scene.add(1..=8);
+    for _ in 0..3 {
+        has(&scene.bad(), "PUSH: 0 delivered, 0 rejected, 8 to retry, 8 pending");
+    }
+    // Then in halves.
+    has(&scene.bad(), "PUSH: 4 delivered, 0 rejected, 4 to retry, 4 pending");
+    has(&scene.bad(), "PUSH: 2 delivered, 0 rejected, 2 to retry, 2 pending");
+    has(&scene.bad(), "PUSH: 1 delivered, 0 rejected, 1 to retry, 1 pending");
+    let mut ids: Vec<i64> = scene.sink.taken().iter().map(|row| row.number("id")).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, [1, 2, 4, 5, 6, 7, 8]);
 }
 
 #[test]

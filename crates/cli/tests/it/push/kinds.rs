@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::sink::Say;
 use super::{MERGE, SYNC, Scene, has};
 
 fn counts(expected: &[(&str, usize)]) -> BTreeMap<String, usize> {
@@ -50,6 +51,33 @@ fn an_append_sends_what_it_added() {
 fn a_tracked_model_sends_the_groups_that_changed() {
     // Row 13 is of group 3, as are 3 and 8; rows 2, 4 and 6 of 2, 4 and 1. Group 0 (5, 10) stays.
     three_runs("tracked\n-- @group_key: k", "\"batch_size\": 50", &[("delete", 10), ("insert", 11)]);
+}
+
+#[test]
+fn a_group_is_one_call_however_large_and_whatever_failed() {
+    for keys in ["\"batch_size\": 2", "\"batch_size\": 9, \"max_concurrent\": 3"] {
+        let scene = Scene::new("tracked\n-- @group_key: k", keys, SYNC);
+        // Less than a group.
+        scene.env("ONDATRA_CLAIM_CHUNK=3\n");
+        scene.add(1..=20);
+        scene.sink.script(|asked| if asked.number == 1 { Say::Status(500) } else { Say::Ok });
+        has(&scene.bad(), " to retry, ");
+        scene.sink.always(Say::Ok);
+        std::thread::sleep(super::answers::WAIT);
+        scene.good();
+        scene.change("id IN (1, 2, 7)");
+        scene.good();
+        for call in scene.sink.calls() {
+            let mut groups: BTreeMap<(i64, &str), usize> = BTreeMap::new();
+            for row in &call.sent {
+                *groups.entry((row.number("k"), row.change.as_str())).or_default() += 1;
+            }
+            assert!(groups.values().all(|rows| *rows == 4), "{groups:?}");
+            let deleted = groups.keys().filter(|(_, change)| *change == "delete").count();
+            assert!(deleted == 0 || deleted * 2 == groups.len(), "a delete comes with what follows it: {groups:?}");
+        }
+        assert_eq!(scene.check().twice, 0);
+    }
 }
 
 #[test]

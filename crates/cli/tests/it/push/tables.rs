@@ -40,6 +40,12 @@ fn what_waits_of_a_table_that_was_dropped_is_kept_as_dead_letters() {
     let events: std::collections::BTreeSet<String> =
         scene.sink.calls().iter().flat_map(|call| call.sent.iter().map(|row| row.event.clone())).collect();
     assert_eq!(events.len(), 8, "the rows of the new table are others");
+    // Their rows are gone: what has their row ids now is something else.
+    let output = scene.fixture.project.run(&["queue", "retry", "sync.x", "--dead"]).success();
+    has(&output.stderr, "4 dead letters are of a table that was dropped");
+    let calls = scene.sink.calls().len();
+    scene.good();
+    assert_eq!((scene.sink.calls().len(), scene.counts().dead), (calls, 4));
 }
 
 #[test]

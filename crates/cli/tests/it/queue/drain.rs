@@ -18,7 +18,7 @@ fn a_drain_feeds_and_delivers_without_running_models() {
     assert_eq!(names(&sent[0]["rows"]), ["ann", "bob"]);
     let drained = contacts.json(&["queue", "drain", "sync.contacts"]);
     let target = json!({"target": "sync.contacts", "status": "ok", "push_delivered": 0, "push_rejected": 0,
-                        "push_retry": 0, "push_pending": 0, "errors": [], "warnings": []});
+                        "push_retry": 0, "push_pending": 0, "push_dead": 0, "errors": [], "warnings": []});
     assert_eq!(drained, json!({"schema_version": 1, "targets": [target], "warnings": []}));
     assert!(contacts.sent().is_empty());
 }

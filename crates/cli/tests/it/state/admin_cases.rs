@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use state::{
-    Buried, DeliveryReport, Fed, Job, Need, NeededSnapshot, Outcome, OutcomeStatus, Position, Queue, QueueAdmin,
-    QueuedState, SqlStore, StateError, TargetOverview, Which,
+    Buried, DeliveryReport, Fed, Feed, Job, Need, NeededSnapshot, Outcome, OutcomeStatus, Position, Queue, QueueAdmin,
+    QueuedEvent, QueuedState, Revived, SqlStore, StateError, TargetOverview, Which,
 };
 use testkit::Changes;
 
@@ -150,10 +150,10 @@ fn waiting_events_become_due_at_once(store: &mut SqlStore, target: &str) {
 fn dead_letters_come_back_behind_the_others(store: &mut SqlStore, target: &str) {
     fed_and_rejected(store, target, 5, 3);
     let before = store.events(target, Which::Dead, 10).unwrap();
-    assert_eq!(store.retry_dead(target, Some(2)).unwrap(), 1);
-    assert_eq!(store.retry_dead(target, Some(2)).unwrap(), 0, "that number is gone");
+    assert_eq!(store.retry_dead(target, Some(2)).unwrap().events, 1);
+    assert_eq!(store.retry_dead(target, Some(2)).unwrap().events, 0, "that number is gone");
     assert_eq!((pending(store, target), dead(store, target)), (vec![4, 5, 6], vec![1, 3]));
-    assert_eq!(store.retry_dead(target, None).unwrap(), 2);
+    assert_eq!(store.retry_dead(target, None).unwrap().events, 2);
     assert_eq!((pending(store, target), dead(store, target)), (vec![4, 5, 6, 7, 8], vec![]));
     let claim = claimed(store, target, 10);
     let back: Vec<_> = claim.events.iter().skip(2).collect();
@@ -228,19 +228,26 @@ fn events_of_a_table_that_is_gone_are_buried(store: &mut SqlStore, target: &str)
     store.record(&claim.lease, &[failed(1, HOUR)]).unwrap();
     store.apply(&claim.lease).unwrap();
     let old = position(store, target);
-    Changes::of_rows(100).feed(store, target, 7).unwrap();
-    let buried = store.bury(target, old.last_seq, "its table was dropped").unwrap();
+    let buried = store.bury(target, old.last_seq).unwrap();
     assert_eq!(buried, Buried { events: 4, in_flight: 1 });
+    let changes = Changes::of_rows(100);
+    let new = Feed { target, from: Some(&old), snapshot: 7, table_uuid: "new", definition_hash: "hash" };
+    store.feed(&new, &mut || changes.between(6, 7)).unwrap();
     assert_eq!((pending(store, target), in_flight(store, target)), (vec![6, 7], vec![2]));
     let found = store.events(target, Which::Dead, 10).unwrap();
     assert_eq!(found.iter().map(|found| found.event.seq).collect::<Vec<_>>(), [1, 3, 4, 5]);
-    assert!(found.iter().all(|found| found.event.last_error.as_deref() == Some("its table was dropped")));
+    let reason = |found: &QueuedEvent| found.event.last_error.clone().unwrap_or_default();
+    assert!(found.iter().all(|found| reason(found).contains("the table was dropped")), "{found:?}");
     assert_eq!(found[0].event.attempts, 1);
-    // The one in flight is its worker's, and buried once it is back.
+    // The one in flight is its worker's. When it comes back nobody takes its row for one of the new table.
     store.release(&claim.lease).unwrap();
-    let buried = store.bury(target, old.last_seq, "its table was dropped").unwrap();
-    assert_eq!(buried, Buried { events: 1, in_flight: 0 });
     assert_eq!((pending(store, target), dead(store, target)), (vec![6, 7], vec![1, 2, 3, 4, 5]));
+    // Nor are they sent again, or keep snapshots.
+    assert_eq!(store.retry_dead(target, None).unwrap(), Revived { events: 0, of_gone_tables: 5 });
+    assert_eq!(dead(store, target), [1, 2, 3, 4, 5]);
+    store.run_sql(&format!("UPDATE sync_dead SET change_type = 'delete' WHERE target = '{target}'")).unwrap();
+    let needed = store.needed_snapshots().unwrap();
+    assert!(!needed.iter().any(|needed| needed.target == target && needed.why == Need::Dead), "{needed:?}");
 }
 
 fn a_reset_skips_what_is_pending(store: &mut SqlStore, target: &str) {

@@ -394,7 +394,7 @@ fn a_newer_schema_is_refused_and_an_older_one_is_brought_up_to_date() {
     fixture.open("w").run_sql("UPDATE schema_version SET version = 99").unwrap();
     let error = fixture.project.run(&["state", "status"]).failure(1).stderr;
     assert!(error.contains("schema version 99") && error.contains("STATE-005"), "{error}");
-    // As an older version left it: without the last table.
+    // As an older version left it: without the last tables and columns.
     let config = fixture.config();
     {
         let names = ["httpfs"];
@@ -403,7 +403,8 @@ fn a_newer_schema_is_refused_and_an_older_one_is_brought_up_to_date() {
         instance
             .connection
             .execute(
-                "UPDATE state.schema_version SET version = 3; DROP TABLE state.tokens; DROP TABLE state.sync_receipt",
+                "UPDATE state.schema_version SET version = 3; DROP TABLE state.tokens; DROP TABLE state.sync_receipt; \
+                 ALTER TABLE state.sync_feed DROP COLUMN since_seq",
             )
             .unwrap();
     }

@@ -11,7 +11,7 @@ use testkit::Changes;
 
 pub(super) type Case = fn(&mut SqlStore, &str);
 
-pub(super) const CASES: [(&str, Case); 22] = [
+pub(super) const CASES: [(&str, Case); 25] = [
     ("feeding twice adds nothing", feeding_twice_adds_nothing),
     ("a position that moved stops the feed", a_position_that_moved_stops_the_feed),
     ("claims are cut in order", claims_are_cut_in_order),
@@ -20,7 +20,9 @@ pub(super) const CASES: [(&str, Case); 22] = [
     ("outcomes move events", outcomes_move_events),
     ("the first outcome stands", the_first_outcome_stands),
     ("a waiting event holds back its row only", a_waiting_event_holds_back_its_row_only),
-    ("a retried event keeps its place", a_retried_event_keeps_its_place),
+    ("what failed comes after what did not", what_failed_comes_after_what_did_not),
+    ("what always fails stands in front of nothing", what_always_fails_stands_in_front_of_nothing),
+    ("a group is claimed as a whole", a_group_is_claimed_as_a_whole),
     ("released events come back unchanged", released_events_come_back_unchanged),
     ("a late holder changes nothing", a_late_holder_changes_nothing),
     ("a worker that comes back to life keeps its claim", a_worker_that_comes_back_to_life_keeps_its_claim),
@@ -30,6 +32,7 @@ pub(super) const CASES: [(&str, Case); 22] = [
     ("what nobody knows of runs out", what_nobody_knows_of_runs_out),
     ("leases are held by one", leases_are_held_by_one),
     ("staged rows arrive once and in order", staged_rows_arrive_once_and_in_order),
+    ("a small fetch is staged at once", a_small_fetch_is_staged_at_once),
     ("a complete fetch outlives its worker", a_complete_fetch_outlives_its_worker),
     ("tokens are replaced and removed", tokens_are_replaced_and_removed),
     ("any text is only text", any_text_is_only_text),
@@ -187,14 +190,54 @@ fn a_waiting_event_holds_back_its_row_only(store: &mut SqlStore, target: &str) {
     assert_eq!(seqs(&rest), [2, 3, 5, 6], "4 and 7 are of the waiting row");
 }
 
-fn a_retried_event_keeps_its_place(store: &mut SqlStore, target: &str) {
+fn what_failed_comes_after_what_did_not(store: &mut SqlStore, target: &str) {
     fed(store, target, 3, 7);
     let claim = claimed(store, target, 1);
     store.record(&claim.lease, &[failed(1, Duration::ZERO)]).unwrap();
     store.release(&claim.lease).unwrap();
+    let fresh = claimed(store, target, 10);
+    assert_eq!(seqs(&fresh), [2, 3, 5, 6]);
     let again = claimed(store, target, 10);
-    assert_eq!(seqs(&again), [1, 2, 3, 4, 5, 6, 7]);
+    assert_eq!(seqs(&again), [1, 4, 7], "a retried event keeps its place among those of its row");
     assert_eq!((again.events[0].attempts, again.events[0].last_error.as_deref()), (1, Some("it's down")));
+}
+
+fn what_always_fails_stands_in_front_of_nothing(store: &mut SqlStore, target: &str) {
+    fed(store, target, 100, 3);
+    let fail = |store: &mut SqlStore, limit, expected: &[i64]| {
+        let claim = claimed(store, target, limit);
+        assert_eq!(seqs(&claim), expected);
+        let outcomes: Vec<Outcome> = expected.iter().map(|seq| failed(*seq, Duration::ZERO)).collect();
+        store.record(&claim.lease, &outcomes).unwrap();
+        store.release(&claim.lease).unwrap();
+    };
+    fail(store, 1, &[1]);
+    fail(store, 2, &[2, 3]);
+    fail(store, 1, &[1]);
+    // 1 failed twice now.
+    fail(store, 9, &[2, 3]);
+    fail(store, 9, &[1, 2, 3]);
+}
+
+fn a_group_is_claimed_as_a_whole(store: &mut SqlStore, target: &str) {
+    fed(store, target, 100, 7);
+    // 2 to 4 changed at once in one group; so did 6, and 7 did later.
+    for (key, snapshot, seqs) in [(50, 2, "2, 3, 4"), (60, 6, "6"), (60, 7, "7")] {
+        let set = format!("row_key = {key}, snapshot_id = {snapshot}");
+        store.run_sql(&format!("UPDATE sync_evt SET {set} WHERE target = '{target}' AND seq IN ({seqs})")).unwrap();
+    }
+    let first = claimed(store, target, 2);
+    assert_eq!(seqs(&first), [1, 2, 3, 4]);
+    let second = claimed(store, target, 2);
+    assert_eq!(seqs(&second), [5, 6]);
+    let outcomes = [2, 3, 4].map(|seq| failed(seq, Duration::ZERO));
+    store.record(&first.lease, &outcomes).unwrap();
+    store.release(&first.lease).unwrap();
+    store.record(&second.lease, &[ok(5), ok(6)]).unwrap();
+    store.release(&second.lease).unwrap();
+    assert_eq!(seqs(&claimed(store, target, 1)), [1], "given back as it was");
+    assert_eq!(seqs(&claimed(store, target, 1)), [7]);
+    assert_eq!(seqs(&claimed(store, target, 1)), [2, 3, 4], "also when it failed");
 }
 
 fn released_events_come_back_unchanged(store: &mut SqlStore, target: &str) {
@@ -287,10 +330,11 @@ fn recovery_applies_before_it_gives_back(store: &mut SqlStore, target: &str) {
         run_out(store);
     }
     assert!(store.recover().unwrap().released >= 1);
-    let again = claimed(store, target, 10);
-    assert_eq!(seqs(&again), [2, 3, 4]);
-    assert_eq!(again.events.iter().map(|event| event.attempts).collect::<Vec<_>>(), [1, 0, 0]);
+    let (rest, again) = (claimed(store, target, 10), claimed(store, target, 10));
+    assert_eq!((seqs(&rest), seqs(&again)), (vec![3, 4], vec![2]));
+    assert_eq!((rest.events[0].attempts, again.events[0].attempts), (0, 1));
     assert_eq!(store.recover().unwrap(), state::Recovery::default());
+    store.release(&rest.lease).unwrap();
     store.release(&again.lease).unwrap();
 }
 
@@ -426,6 +470,21 @@ fn staged_rows_arrive_once_and_in_order(store: &mut SqlStore, target: &str) {
     store.drop_fetch(&fetch).unwrap();
     assert_eq!(store.fetches(target).unwrap().len(), 1);
     assert_eq!(read_rows(store, &other), ["other"]);
+}
+
+fn a_small_fetch_is_staged_at_once(store: &mut SqlStore, target: &str) {
+    let rows = ["{\"id\": 1}", "it's {x}"].map(str::to_owned);
+    let whole = store.stage_whole(target, "run", "f", &rows, None).unwrap();
+    assert_eq!(read_rows(store, &whole), rows);
+    let empty = store.stage_whole(target, "run", "f", &[], Some("no_change")).unwrap();
+    assert_eq!(read_rows(store, &empty), Vec::<String>::new());
+    let found = store.fetches(target).unwrap();
+    let told = |at: usize| (found[at].is_complete, found[at].row_count, found[at].empty_result.as_deref());
+    assert_eq!([told(0), told(1)], [(true, 2, None), (true, 0, Some("no_change"))]);
+    assert!(store.heartbeat().unwrap().contains(&whole.claim_id), "it is held");
+    store.drop_fetch(&whole).unwrap();
+    store.drop_fetch(&empty).unwrap();
+    assert_eq!(store.fetches(target).unwrap(), []);
 }
 
 fn a_complete_fetch_outlives_its_worker(store: &mut SqlStore, target: &str) {

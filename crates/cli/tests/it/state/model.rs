@@ -57,23 +57,37 @@ impl Model {
         self.events.insert(self.last_seq, event);
     }
 
+    /// Whether an event of the row satisfies this.
+    fn any_of_row(&self, row: i64, is: impl Fn(i64, &ModelEvent) -> bool) -> bool {
+        self.events.iter().any(|(&seq, event)| event.row == row && is(seq, event))
+    }
+
     /// What a claim takes: due events in order, but none of a row with an event in flight or an earlier one
-    /// that waits.
+    /// that waits. Rows of which nothing failed come first, then those that failed least often.
     fn claimable(&self, limit: usize) -> Vec<i64> {
+        let is_in_flight = |event: &ModelEvent| matches!(event.state, EventState::InFlight | EventState::Answered(_));
+        let is_queued = |event: &ModelEvent| matches!(event.state, EventState::Pending | EventState::Waiting);
+        let has_failed = |row| self.any_of_row(row, |_, event| is_queued(event) && event.attempts > 0);
         let is_held = |seq: i64| {
-            self.events.iter().any(|(&other, event)| {
-                event.row == self.row_of(seq)
-                    && match event.state {
-                        EventState::InFlight | EventState::Answered(_) => true,
-                        EventState::Waiting => other < seq,
-                        _ => false,
-                    }
+            self.any_of_row(self.row_of(seq), |other, event| {
+                is_in_flight(event) || event.state == EventState::Waiting && other < seq
             })
         };
         let due = || self.events.iter().filter(|(_, event)| event.state == EventState::Pending).map(|(&seq, _)| seq);
         // It looks no further than needed, unless all that it sees is held back.
-        let near: Vec<i64> = due().take(4 * limit).filter(|&seq| !is_held(seq)).take(limit).collect();
-        if near.is_empty() { due().filter(|&seq| !is_held(seq)).take(limit).collect() } else { near }
+        for window in [4 * limit, usize::MAX] {
+            let first = due().filter(|seq| self.events[seq].attempts == 0).take(window);
+            let fresh = first.filter(|&seq| !is_held(seq) && !has_failed(self.row_of(seq)));
+            let fresh: Vec<i64> = fresh.take(limit).collect();
+            if !fresh.is_empty() {
+                return fresh;
+            }
+        }
+        let failed = || due().filter(|&seq| self.events[&seq].attempts > 0 && !is_held(seq));
+        let least = failed().map(|seq| self.events[&seq].attempts).min();
+        let first = failed().filter(|seq| Some(self.events[seq].attempts) == least).take(limit);
+        let rows: BTreeSet<i64> = first.map(|seq| self.row_of(seq)).collect();
+        due().filter(|&seq| rows.contains(&self.row_of(seq)) && !is_held(seq)).take(limit).collect()
     }
 
     fn act(&mut self, seq: i64, action: Action) {

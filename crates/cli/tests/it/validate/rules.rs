@@ -215,6 +215,7 @@ const PUSH: &[Case] = &[
     push!("-- @push: sink('a')\nSELECT id::INT FROM raw.a", 2 "strict_push.alias_required"),
     push!("-- @push: sink('a')\nSELECT *\nFROM raw.a", 2 "strict_push.select_star_disallowed"),
     push!("-- @push: sink('a')\nSELECT id::INT AS id, id::TEXT AS ID FROM raw.a", 2 "strict_push.other"),
+    push!("-- @push: sink('a')\nSELECT id::INT AS id, id::TEXT AS RowId FROM raw.a", 2 "strict_push.other"),
     Case {
         files: &[API, SINK, ("models/sync/x.sql", "-- @push: sink('a')\nSELECT id::INT AS id\nFROM api('x')")],
         found: &[("models/sync/x.sql", 3, "strict_push.lib_call_disallowed")],

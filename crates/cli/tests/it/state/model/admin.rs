@@ -64,7 +64,7 @@ impl History {
         let dead = self.model.in_state(|state| state == EventState::Dead);
         let (id, seqs) = self.choose(dead);
         self.log.push(format!("retry dead {id:?}"));
-        assert_eq!(self.store.retry_dead(TARGET, id).unwrap(), seqs.len() as u64, "{:#?}", self.log);
+        assert_eq!(self.store.retry_dead(TARGET, id).unwrap().events, seqs.len() as u64, "{:#?}", self.log);
         for seq in seqs {
             let event = self.model.events.remove(&seq).unwrap();
             assert_eq!(after(event.state, Action::Retry), Ok(EventState::Pending));
@@ -96,7 +96,7 @@ impl History {
                 }
             }
         }
-        assert_eq!(self.store.bury(TARGET, up_to, "its table is gone").unwrap(), expected, "{:#?}", self.log);
+        assert_eq!(self.store.bury(TARGET, up_to).unwrap(), expected, "{:#?}", self.log);
     }
 
     /// Does to the model what a verb does that needs an idle queue, and compares its answer.
