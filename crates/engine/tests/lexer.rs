@@ -1,5 +1,6 @@
 //! The lexer of the room `model` parts a text where the engine's scanner does: asked through the engine's parser, as the
 //! scanner itself cannot be.
+#![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
 

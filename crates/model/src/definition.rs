@@ -125,7 +125,8 @@ impl ConfigDefinitions {
             let statement = &sql[range.clone()];
             let words = code_words(statement);
             if let Some(name) = macro_name(&words) {
-                let is_temporary = words.iter().take_while(|word| !MACRO.contains(&word.as_str())).any(is_temporary);
+                let is_temporary =
+                    words.iter().map(String::as_str).take_while(|word| !MACRO.contains(word)).any(is_temporary);
                 self.temporary.extend(is_temporary.then(|| name.clone()));
                 self.macros.insert(name);
                 let code = Code::new(statement);
@@ -159,8 +160,8 @@ fn macro_name(words: &[String]) -> Option<String> {
 
 const MACRO: [&str; 2] = ["macro", "function"];
 
-fn is_temporary(word: &String) -> bool {
-    ["temp", "temporary"].contains(&word.as_str())
+fn is_temporary(word: &str) -> bool {
+    ["temp", "temporary"].contains(&word)
 }
 
 /// The defined name: the word after the keyword, past `IF NOT EXISTS` and a qualifying catalog or schema.

@@ -58,7 +58,9 @@ impl ConfigTexts {
         texts.push(extensions);
         let macros = texts.iter().flat_map(|text| written_macros(&text.replace("{{catalog}}", &lake))).collect();
         let mut definitions = ConfigDefinitions::default();
-        texts.iter().for_each(|text| definitions.add_macros(text));
+        for text in &texts {
+            definitions.add_macros(text);
+        }
         let variables = others.into_iter().filter(|(path, _)| path.starts_with("config/variables"));
         let sql = macro_files.into_iter().chain(variables).chain([(local.1, local.0)]).collect();
         Self {

@@ -90,6 +90,7 @@ fn remove_empty(folder: &Path, may_go: &dyn Fn(&Path) -> bool) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
     use std::fs;
 
     use super::{Filled, collect};
@@ -105,7 +106,7 @@ mod tests {
             fs::write(data.join(file), "").unwrap();
         }
         std::os::unix::fs::symlink(data.join("raw/coming"), data.join("raw/b/link")).unwrap();
-        let mut filled = Filled { data: data.clone(), folders: Default::default() };
+        let mut filled = Filled { data: data.clone(), folders: BTreeSet::new() };
         collect(&data, &mut filled.folders);
         fs::remove_file(data.join("raw/a/v=1/x")).unwrap();
         fs::remove_file(data.join("raw/b/z")).unwrap();
