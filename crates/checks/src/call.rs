@@ -22,6 +22,8 @@ pub struct Call {
     pub written: Written<String>,
     /// The shipped check behind it; `None` if the macro is the project's own.
     pub shipped: Option<&'static Check>,
+    /// Texts that are passed as something else than what is written: each as written, and as passed.
+    pub changed_texts: Vec<(String, String)>,
     /// Where the project's macro is: one of the same name in the lake is another.
     schema: Option<&'static str>,
 }
@@ -34,15 +36,11 @@ impl Call {
         written: &Written<String>,
         own: impl Fn(&str) -> Option<&'static str>,
     ) -> Result<Self, DispatchError> {
-        let mut parsed = parse(stage, &written.value)?;
+        let parsed = parse(stage, &written.value)?;
         let schema = own(&stage.macro_name(&parsed.name).to_lowercase());
         let shipped = find(stage, &parsed.name).filter(|_| schema.is_none());
         let params = shipped.map_or(&[][..], |check| check.params);
-        for ((argument, param), text) in parsed.arguments.iter_mut().zip(params).zip(&parsed.written) {
-            // `007` in a list is no 7, and `5d` no time.
-            if param.kind == ParamKind::Text && !argument.is_text(text) {
-                *argument = Argument::Text(text.clone());
-            }
+        for (argument, param) in parsed.arguments.iter().zip(params) {
             if let Some(why) = argument.refusal(param.kind) {
                 return Err(DispatchError::Argument {
                     argument: argument.written(),
@@ -52,7 +50,21 @@ impl Call {
                 });
             }
         }
-        Ok(Self { stage, name: parsed.name, arguments: parsed.arguments, written: written.clone(), shipped, schema })
+        let texts = parsed.arguments.iter().zip(params).zip(&parsed.written);
+        let texts = texts.filter(|((_, param), _)| param.kind == ParamKind::Text);
+        let changed_texts = texts.filter_map(|((argument, _), written)| {
+            argument.changed_from(written).map(|passed| (written.clone(), passed))
+        });
+        let changed_texts = changed_texts.collect();
+        Ok(Self {
+            stage,
+            name: parsed.name,
+            arguments: parsed.arguments,
+            written: written.clone(),
+            shipped,
+            changed_texts,
+            schema,
+        })
     }
 
     /// Whether the macro is the project's own.

@@ -51,7 +51,7 @@ pub enum ParamKind {
     Operator,
     /// A number, or the text of what the column is compared with.
     Value,
-    /// A text: what is written, be it a number or not.
+    /// A text.
     Text,
     /// A span of time: `24h` or any text that is one to the engine.
     Age,

@@ -70,6 +70,7 @@ rules! {
     InvalidCheck = Blocker "parser.invalid_directive", CheckProblem;
     UnusableCheck = Blocker "parser.unusable_check", CheckProblem;
     UnusableMask = Blocker "parser.unusable_check", Mask;
+    ChangedText = Info "parser.changed_text", CheckProblem;
     InvalidExtension = Blocker "parser.invalid_directive", DirectiveValue;
     InvalidKind = Blocker "parser.invalid_kind", DirectiveValue;
     RemovedKind = Blocker "parser.invalid_kind", DirectiveRemoved;

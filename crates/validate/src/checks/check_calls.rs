@@ -28,6 +28,16 @@ pub(crate) fn read_checks(model: &Model, own: &OwnMacros) -> (Vec<Call>, Vec<Fin
     (calls, findings)
 }
 
+/// Texts that are passed as something else than what is written.
+pub(crate) fn changed_texts(model: &Model, call: &Call) -> Vec<Finding> {
+    let finding = |(written, passed): &(String, String)| {
+        let message = format!("`{written}` in `{}` is passed as `{passed}`", call.written.value);
+        let help = format!("write it in quotes if that is not meant: '{written}'");
+        Finding::new(Rule::ChangedText, model.place(call.written.span.clone()), message, help)
+    };
+    call.changed_texts.iter().map(finding).collect()
+}
+
 /// What keeps a check from ever running.
 pub(crate) fn unusable(model: &Model, call: &Call, own: &OwnMacros, arguments: &Arguments) -> Option<Finding> {
     let finding = |message: String, help: String| {

@@ -13,7 +13,7 @@ mod statement;
 use model::{Finding, Model};
 use query::SqlFinding;
 
-pub(crate) use check_calls::{read_checks, unusable};
+pub(crate) use check_calls::{changed_texts, read_checks, unusable};
 pub use declared::{DeclaredFault, declared_types, no_tree, null_tree};
 pub use extension::extension;
 pub use fetch_arguments::bad_argument;

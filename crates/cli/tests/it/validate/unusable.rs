@@ -68,6 +68,10 @@ pub(super) const UNUSABLE: &[Case] = &[
         files: &[("config/macros/own.sql", "CREATE MACRO a(v) AS v;\nCREATE MACRO Ondatra_Checks_show(v) AS v;")],
         found: &[("config/macros/own.sql", 2, "config.syntax")],
     },
+    Case {
+        files: &[(MODEL, "-- @constraint: not_in(x, '5d')\n-- @constraint: not_in(x, 5d)\nSELECT 'a' AS x")],
+        found: &[(MODEL, 2, "parser.changed_text")],
+    },
     Case { files: &[(MODEL, "SELECT 1 AS a,\n2\0 AS b")], found: &[(MODEL, 2, "parser.other")] },
     Case {
         files: &[("config/variables/global.sql", "SET VARIABLE a = 1;\n\nSET VARIABLE b = (SELECT 1 FROM;")],
