@@ -10,8 +10,8 @@ use types::Rule;
 use crate::arguments::Arguments;
 use crate::checks::{
     DeclaredFault, changed_texts, check_calls, check_fetch, check_limit, check_push, check_schema, check_statement,
-    declared_types, extension, lib_facts, not_simple, null_tree, read_checks, undeclared, unknown_functions,
-    unknown_masks, unusable, without_tree,
+    declared_types, extension, lib_facts, not_simple, null_tree, read_checks, tags_without_effect, undeclared,
+    unknown_functions, unknown_masks, unusable, without_tree,
 };
 use crate::functions::{OF_SESSION, TableFunctions, not_loaded};
 use crate::graph::Parsed;
@@ -63,6 +63,7 @@ impl<'a> Examination<'a> {
         findings.extend(calls.iter().filter_map(|call| unusable(model, call, self.macros, &self.arguments)));
         findings.extend(calls.iter().flat_map(|call| changed_texts(model, call)));
         findings.extend(unknown_masks(model, self.macros, |name| !self.functions.is_no_scalar(model, name)));
+        findings.extend(tags_without_effect(model, |name| self.macros.contains(name)));
         if let Some(finding) = check_statement(model, tree) {
             findings.push(finding);
             return (checks, findings);

@@ -88,6 +88,9 @@ impl Checked<'_> {
 
     fn problem(&self, stage: &StageCalls, call: &Call, error: &EngineError) -> CheckProblem {
         let fault = call.fault(Some(stage.own.iter().map(String::as_str)));
+        let error = error.clone();
+        let masks = !self.model.masks().is_empty();
+        let error = if masks { error.without_names(&self.model.source) } else { error };
         // The engine suggests from all functions that there are.
         let text = if fault.is_some() { error.unsuggested() } else { error.cleaned() };
         // It may quote a value, of any size.

@@ -117,7 +117,7 @@ fn columns_of(shown: &ShownEvent) -> String {
         }
         Some(other) => other.to_string(),
         None if shown.row_error.is_some() => "(cannot be read)".into(),
-        None if matches!(shown.queued.state, QueuedState::Dead { .. }) => "(never sent)".into(),
+        None if matches!(shown.queued.state, QueuedState::Dead { .. }) => "(not kept)".into(),
         None => "(gone)".into(),
     }
 }
