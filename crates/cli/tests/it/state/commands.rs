@@ -22,7 +22,7 @@ fn fill(fixture: &StateFixture) {
         provider: "crm".into(),
         refresh_token: SECRET.into(),
         access_token: None,
-        expires_ms: None,
+        expires_in_ms: None,
         scope: None,
         token_url: "https://example.com".into(),
     };
