@@ -9,6 +9,7 @@ use http_client::{Client, RateLimiter, Stop};
 use project::{Environment, Redactor};
 use types::printable;
 
+use crate::AccessTokens;
 use crate::api::RateLimit;
 use crate::host_value::HostValue;
 use crate::running::Direction;
@@ -65,6 +66,8 @@ pub struct HostOptions {
     pub output: Arc<dyn Fn(&str) + Send + Sync>,
     /// Rows of the lake.
     pub lookup: Option<Arc<dyn Lookup>>,
+    /// Access tokens of providers and of service accounts.
+    pub tokens: Option<Arc<dyn AccessTokens>>,
     /// What a call may use up.
     pub limits: Limits,
 }

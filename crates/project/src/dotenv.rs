@@ -58,6 +58,11 @@ impl Environment {
         changed
     }
 
+    /// The names of all variables, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.variables.keys().map(String::as_str)
+    }
+
     /// The value of a variable.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.variables.get(name).map(String::as_str)

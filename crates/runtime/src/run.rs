@@ -21,7 +21,7 @@ use crate::fetching::{FetchPlans, Fetches, JobsContext, Loading, check_models, r
 use crate::functions::KnownFunctions;
 use crate::git::git_info;
 use crate::leases::{Leases, ModelLease};
-use crate::lib_host::HostContext;
+use crate::lib_host::{HostContext, managed_tokens};
 use crate::masking::protect_spills;
 use crate::planning::{Planned, PlannedModel, decide_run, last_commit, plan_models, sort};
 use crate::pushing::{Pushes, check_pushes};
@@ -132,6 +132,9 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
         environment: &options.environment,
         redactor: &options.redactor,
         output: Arc::clone(&options.output),
+        tokens: state.as_ref().map(|state| {
+            managed_tokens(&options.root, &options.environment, &options.redactor, &state.store, &dag_run_id)
+        }),
     };
     let mut warnings = Vec::new();
     let pushes = match &state {
