@@ -3,6 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http_client::{Origin, Receiver, Secrets, Stop};
+use types::Diagnose;
 
 use crate::auth::{Auth, AuthForm, KeyPlace, Secret};
 use crate::host::Host;
@@ -79,7 +80,7 @@ impl Authorization {
             }
             AuthForm::Provider(name) => {
                 let variable = name.injected_variable();
-                let token = match host.variable(&variable).map(|token| token.trim().to_owned()) {
+                let token = match variable_of(host, &variable)?.map(|token| token.trim().to_owned()) {
                     Some(token) if !token.is_empty() => token,
                     _ => renewable.insert(tokens(host)?.provider(name, rejected, stop)?).clone(),
                 };
@@ -167,11 +168,15 @@ fn value(host: &Host, secret: &Secret) -> Result<String, Unauthorized> {
     Ok(value)
 }
 
+fn variable_of(host: &Host, name: &str) -> Result<Option<String>, Unauthorized> {
+    host.variable(name).map_err(|error| Unauthorized::Failed { message: error.to_string(), help: error.help() })
+}
+
 /// What a secret says, or the variable that it names.
 fn found(host: &Host, secret: &Secret) -> Result<String, Unauthorized> {
     let found = match secret {
         Secret::Literal(text) => Some(text.clone()),
-        Secret::Variable(name) => host.variable(name),
+        Secret::Variable(name) => variable_of(host, name)?,
     };
     match (found.filter(|value| !value.is_empty()), secret) {
         (Some(value), _) => Ok(value),

@@ -1,6 +1,7 @@
 //! What can go wrong on the way to a token.
 
 use lib_functions::{ProviderName, TokenError};
+use project::ProjectError;
 use state::{StateError, WorkerId};
 use types::{Code, Diagnose, Place};
 
@@ -15,6 +16,9 @@ pub enum OAuthError {
         /// Their names.
         variables: Vec<String>,
     },
+    /// A variable stands for a file that cannot be read.
+    #[error(transparent)]
+    Project(#[from] ProjectError),
     /// A variable says nothing that can be used.
     #[error("{variable} is not {expected}")]
     Variable {
@@ -129,6 +133,7 @@ impl Diagnose for OAuthError {
             Self::InProgress { .. } | Self::Listen { .. } | Self::Random { .. } => Code::AuthBusy,
             Self::Denied { .. } | Self::NoCode { .. } | Self::TimedOut { .. } => Code::AuthConsent,
             Self::ServiceAccount { .. } => Code::AuthServiceAccount,
+            Self::Project(error) => error.code(),
             Self::State(error) => error.code(),
             Self::Stopped => Code::Interrupted,
         }
@@ -168,6 +173,7 @@ impl Diagnose for OAuthError {
                  paste the URL that it ends up at"
             ),
             Self::ServiceAccount { help, .. } => help.clone(),
+            Self::Project(error) => error.help(),
             Self::State(error) => error.help(),
             Self::Stopped => "nothing was stored; run it again".into(),
         }

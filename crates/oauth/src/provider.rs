@@ -43,6 +43,9 @@ impl Provider {
     /// # Errors
     /// Some are not set, or one says nothing that can be used.
     pub fn read(name: &ProviderName, environment: &Environment) -> Result<Self, OAuthError> {
+        for part in REQUIRED.iter().chain(&[REDIRECT_PORT]) {
+            environment.check(&variable(name, part))?;
+        }
         let missing: Vec<String> = REQUIRED
             .iter()
             .filter(|part| value(name, part, environment).is_none())
@@ -70,6 +73,7 @@ impl ClientCredentials {
         let read = |part: &str| {
             let missing =
                 || OAuthError::MissingVariables { provider: name.clone(), variables: vec![variable(name, part)] };
+            environment.check(&variable(name, part))?;
             value(name, part, environment).ok_or_else(missing)
         };
         Ok(Self { id: read(CLIENT_ID)?, secret: read(CLIENT_SECRET)? })
