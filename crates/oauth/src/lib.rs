@@ -6,6 +6,7 @@ mod callback;
 mod callback_page;
 mod consent;
 mod error;
+mod grace;
 mod lease;
 mod managed;
 mod provider;

@@ -11,6 +11,7 @@ use project::Environment;
 use state::{SharedStore, Token};
 
 use crate::OAuthError;
+use crate::grace::later;
 use crate::lease::{HeldLease, refresh_lease};
 use crate::provider::{ClientCredentials, token_url};
 use crate::single_flight::{Access, MARGIN};
@@ -70,7 +71,8 @@ impl Refresh<'_> {
             ("client_secret", &client.secret),
         ];
         let provider = self.name.clone();
-        self.endpoint.ask(&url, &form, self.stop).map_err(|refusal| match refusal {
+        self.stop.check().map_err(|_| OAuthError::Stopped)?;
+        self.endpoint.ask(&url, &form, &later(self.stop)).map_err(|refusal| match refusal {
             Refusal::Stopped => OAuthError::Stopped,
             Refusal::InvalidGrant(answer) => OAuthError::Revoked { provider, answer },
             Refusal::Failed(message) => OAuthError::Endpoint { provider, message },

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -30,6 +31,8 @@ pub struct AuthorizationServer {
 /// How it behaves; to be changed at any time.
 #[derive(Debug, Clone)]
 pub struct Behavior {
+    /// How long it takes until a client hears of its tokens.
+    pub pause: Duration,
     /// Whether each refresh gives another refresh token.
     pub rotates: bool,
     /// `expires_in`, as JSON.
@@ -54,7 +57,8 @@ struct Known {
     refresh: Option<String>,
     used: BTreeSet<String>,
     access: BTreeSet<String>,
-    number: usize,
+    /// All codes and tokens.
+    given: Vec<String>,
     refreshes: usize,
     revoked: bool,
     /// The public key of the service account, as PKCS#1, and how many tokens it got.
@@ -66,6 +70,7 @@ impl AuthorizationServer {
     /// A server that has authorized nobody.
     pub fn start() -> Self {
         let behavior = Behavior {
+            pause: Duration::ZERO,
             rotates: true,
             expires_in: "3600",
             error: None,
@@ -80,7 +85,7 @@ impl AuthorizationServer {
             refresh: None,
             used: BTreeSet::new(),
             access: BTreeSet::new(),
-            number: 0,
+            given: Vec::new(),
             refreshes: 0,
             revoked: false,
             account: None,
@@ -151,20 +156,20 @@ impl AuthorizationServer {
         lock(&self.state).assertions.clone()
     }
 
-    /// Every secret that it gave or took.
+    /// Every code and token that it gave, and the client's secret.
     pub fn secrets(&self) -> Vec<String> {
-        let known = lock(&self.state);
-        let all = known.used.iter().chain(&known.refresh).chain(&known.access).chain(known.codes.keys());
-        all.cloned().chain([CLIENT_SECRET.to_owned()]).collect()
+        lock(&self.state).given.iter().cloned().chain([CLIENT_SECRET.to_owned()]).collect()
     }
 }
 
 impl Known {
     fn next(&mut self, what: &str) -> String {
-        self.number += 1;
-        // Long enough to be nothing else, and different in every character that counts.
-        let digest = Sha256::digest(format!("{what} {}", self.number));
-        format!("{what}-{}-{}", self.number, &URL_SAFE_NO_PAD.encode(digest)[..12])
+        let number = self.given.len() + 1;
+        // Long enough to be nothing else.
+        let digest = Sha256::digest(format!("{what} {number}"));
+        let next = format!("{what}-{number}-{}", &URL_SAFE_NO_PAD.encode(digest)[..12]);
+        self.given.push(next.clone());
+        next
     }
 
     fn new_refresh(&mut self) -> String {
@@ -253,7 +258,7 @@ impl Known {
         let body = format!(
             "{{\"access_token\": \"{access}\", \"token_type\": \"bearer\", \"expires_in\": {expires_in}{refresh}}}"
         );
-        Answer::new(200, &[("Content-Type", "application/json")], body)
+        Answer::new(200, &[("Content-Type", "application/json")], body).after(self.behavior.pause)
     }
 
     fn assertion(&mut self, seen: &Seen, assertion: &str) -> Answer {

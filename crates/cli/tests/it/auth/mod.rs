@@ -3,6 +3,7 @@
 mod accounts;
 mod commands;
 mod consent;
+mod redaction;
 mod refresh;
 mod workers;
 

@@ -1,5 +1,6 @@
 //! Tokens of a provider while models run: refreshed when due, rotated, revoked, injected.
 
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use state::{Token, Tokens};
@@ -115,6 +116,26 @@ fn a_token_endpoint_that_fails_fails_the_model_and_keeps_the_authorization() {
     scene.server.fail_with([Answer::new(502, &[], "").after(Duration::from_millis(300))]);
     scene.project.run(&["run"]).success();
     assert_eq!(scene.server.refreshes(), 1);
+}
+
+#[test]
+fn ctrl_c_during_a_refresh_loses_no_rotated_token() {
+    let scene = Scene::new();
+    let first = scene.authorize();
+    scene.fetches(CRM, 1);
+    scene.server.behave(|it| it.pause = Duration::from_millis(1500));
+    let mut command = scene.project.command(&["run"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    scene.server.server.wait_for(|seen| seen.path() == "/token");
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(1) && stderr.contains("interrupted"), "{stderr}");
+    assert_ne!(scene.stored().unwrap().refresh_token, first);
+    assert_eq!(asked(&scene, "/api/rows"), 0);
+    scene.server.behave(|it| it.pause = Duration::ZERO);
+    scene.project.run(&["run"]).success();
+    assert_eq!((scene.server.refreshes(), scene.server.is_revoked()), (1, false));
 }
 
 #[test]
