@@ -29,6 +29,11 @@ impl Check {
     pub fn needs_rows(&self) -> bool {
         self.stage == Stage::Constraint && ["at_least_one", "not_constant", "distinct_count"].contains(&self.name)
     }
+
+    /// Whether it compares the table with what it was at the model's previous commit.
+    pub fn compares(&self) -> bool {
+        matches!(self.query, Query::Built { expression, .. } if expression.contains("ondatra_checks_delta("))
+    }
 }
 
 /// A parameter of a check.

@@ -224,7 +224,7 @@ pub(crate) struct ValidateArgs {
     /// Files and folders of models/ and lib/
     #[arg(value_name = "PATHS")]
     pub(crate) paths: Vec<String>,
-    /// Fail on warnings as well (every warning there is now fails anyway)
+    /// Fail on every warning, also where all could be checked
     #[arg(long)]
     pub(crate) strict: bool,
     /// How to print what was found

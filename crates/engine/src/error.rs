@@ -112,15 +112,25 @@ impl EngineError {
     }
 
     /// The same without a text that may hold a value of a row: the engine quotes what it could not convert. Its place
-    /// stays.
+    /// stays. `text` is what the author wrote ([`EngineError::without_names`]).
     #[must_use]
-    pub fn without_values(self) -> Self {
+    pub fn without_values(self, text: &str) -> Self {
         match self {
-            Self::Sql { class, offset, .. } if self.is_of_values() => Self::Sql {
-                class,
-                message: "the engine failed at a value, which is not shown, as the model masks columns".into(),
-                offset,
-            },
+            Self::Sql { class, offset, .. } if self.is_of_values() => {
+                Self::Sql { class, message: HIDDEN.into(), offset }
+            }
+            other => other.without_names(text),
+        }
+    }
+
+    /// The same without names of columns that do not stand in `text`, which the author wrote: a file without a header gives
+    /// its first row for names, and the engine tells them to the one who mistyped another.
+    #[must_use]
+    pub fn without_names(self, text: &str) -> Self {
+        match self {
+            Self::Sql { class, message, offset } if class.starts_with("Binder") => {
+                Self::Sql { class, message: with_names_of(text, &message), offset }
+            }
             other => other,
         }
     }
@@ -165,6 +175,26 @@ impl EngineError {
     }
 }
 
+/// In the place of a message that may hold a value.
+const HIDDEN: &str = "the engine failed at a value, which is not shown, as the model masks columns";
+
+/// A message of the binder in which every name in quotes that `text` does not hold is `"…"`.
+fn with_names_of(text: &str, message: &str) -> String {
+    let told = message.split("\nLINE ").next().and_then(|told| told.split("Candidate bindings").next());
+    let told = told.unwrap_or_default().trim_end();
+    let parts: Vec<&str> = told.split('"').collect();
+    if parts.len().is_multiple_of(2) {
+        // A quote within a name: nobody can tell where it ends.
+        return format!("{}…", parts[0]);
+    }
+    let text = text.to_lowercase();
+    let part = |(at, part): (usize, &&str)| {
+        let is_name = at % 2 == 1;
+        if is_name && !text.contains(&part.to_lowercase()) { "…".to_owned() } else { (*part).to_owned() }
+    };
+    parts.iter().enumerate().map(part).collect::<Vec<_>>().join("\"")
+}
+
 /// The byte of the character number `characters` of a text.
 pub(crate) fn byte_offset(text: &str, characters: usize) -> usize {
     text.char_indices().nth(characters).map_or(text.len(), |(at, _)| at)
@@ -199,6 +229,11 @@ impl Diagnose for EngineError {
             }
             Self::Sql { class, .. } if class.starts_with("Out of Memory") => {
                 "give the engine more memory (SET memory_limit in config/settings.sql) or the model less to do at once"
+                    .into()
+            }
+            Self::Sql { message, .. } if message == HIDDEN => {
+                "find the value with `ondatrasql sql`, which shows the engine's message to you alone: run the model's \
+                 query, or the masking function on what its table holds; TRY_CAST gives NULL for what cannot be converted"
                     .into()
             }
             Self::Sql { .. } => "change the SQL as the engine's message says".into(),
@@ -238,6 +273,21 @@ mod tests {
         let error = EngineError::from_text("Binder Error: bad\n\nLINE 2: x\n  ^");
         assert_eq!(error.cleaned(), "bad");
         assert_eq!(EngineError::from_text("strange").to_string(), "strange");
+    }
+
+    #[test]
+    fn names_that_nobody_wrote_are_not_told() {
+        let told = |message: &str, text: &str| {
+            EngineError::from_text(&format!("Binder Error: {message}")).without_values(text).cleaned()
+        };
+        let missing = "Referenced column \"Mial\" not found in FROM clause!\nCandidate bindings: \"bob@x\", \"id\"";
+        let known = "SELECT mial FROM 'a.csv'";
+        assert_eq!(told(missing, known), "Referenced column \"Mial\" not found in FROM clause!");
+        let grouped = "column \"bob@x\" must appear in the GROUP BY clause, or use \"ANY_VALUE(bob@x)\"";
+        assert_eq!(told(grouped, known), "column \"…\" must appear in the GROUP BY clause, or use \"…\"");
+        assert_eq!(told("column \"bob\"x\" must appear", known), "column …");
+        let of_function = EngineError::from_text("Catalog Error: no mask_x. Did you mean \"mask_ssn\"?");
+        assert_eq!(of_function.clone().without_values(known), of_function);
     }
 
     #[test]

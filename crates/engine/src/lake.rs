@@ -48,6 +48,43 @@ pub struct RegistryRow {
     pub commit_info: String,
 }
 
+/// What the registry of a lake, given by its alias and its metadata, tells now of a target's last commit: JSON.
+pub fn recorded_commit(
+    connection: &Connection,
+    (lake, metadata): (&str, &str),
+    target: &Target,
+) -> Result<Option<String>, EngineError> {
+    let exists = format!(
+        "SELECT count(*) FROM {metadata}.ducklake_table t JOIN {metadata}.ducklake_schema s USING (schema_id) \
+         WHERE t.end_snapshot IS NULL AND s.end_snapshot IS NULL AND s.schema_name = 'main' AND t.table_name = {}",
+        literal(TARGET_REGISTRY)
+    );
+    if connection.query_value(&exists)?.as_i64() == Some(0) {
+        return Ok(None);
+    }
+    recorded_in(connection, &registry(lake), target)
+}
+
+/// The same as of a snapshot; an error if there was no registry.
+pub fn recorded_commit_at(
+    connection: &Connection,
+    lake: &str,
+    snapshot: i64,
+    target: &Target,
+) -> Result<Option<String>, EngineError> {
+    recorded_in(connection, &format!("{} AT (VERSION => {snapshot})", registry(lake)), target)
+}
+
+fn registry(lake: &str) -> String {
+    format!("{}.main.{}", quote(lake), quote(TARGET_REGISTRY))
+}
+
+fn recorded_in(connection: &Connection, registry: &str, target: &Target) -> Result<Option<String>, EngineError> {
+    let target = literal(&target.key());
+    let sql = format!("SELECT max(commit_info)::VARCHAR FROM {registry} WHERE lower(target) = {target}");
+    Ok(connection.query_value(&sql)?.into_text())
+}
+
 /// What planning asks of the lake.
 #[derive(Debug, Clone, Default)]
 pub struct LakeFacts {
@@ -112,22 +149,7 @@ impl LakeFacts {
 
     /// What the registry tells now of a target's last commit, in the transaction that is open.
     pub fn recorded(&self, connection: &Connection, target: &Target) -> Result<Option<String>, EngineError> {
-        let exists = format!(
-            "SELECT count(*) FROM {m}.ducklake_table t JOIN {m}.ducklake_schema s USING (schema_id) \
-             WHERE t.end_snapshot IS NULL AND s.end_snapshot IS NULL AND s.schema_name = 'main' AND t.table_name = {}",
-            literal(TARGET_REGISTRY),
-            m = self.metadata
-        );
-        if connection.query_value(&exists)?.as_i64() == Some(0) {
-            return Ok(None);
-        }
-        let sql = format!(
-            "SELECT max(commit_info)::VARCHAR FROM {}.main.{} WHERE lower(target) = {}",
-            quote(&self.lake),
-            quote(TARGET_REGISTRY),
-            literal(&target.key())
-        );
-        Ok(connection.query_value(&sql)?.into_text())
+        recorded_commit(connection, (&self.lake, &self.metadata), target)
     }
 
     /// Reads tables, views and changes again, after commits; the registry is kept up by the one who commits.

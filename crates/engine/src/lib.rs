@@ -19,7 +19,10 @@ pub use error::EngineError;
 pub use extensions::{ExtensionSearch, Pins, needed_extensions};
 pub use identity::identity;
 pub use instance::{EngineOptions, Instance};
-pub use lake::{CurrentTable, LakeFacts, LakeView, RegistryRow, TARGET_REGISTRY, registry_statements};
+pub use lake::{
+    CurrentTable, LakeFacts, LakeView, RegistryRow, TARGET_REGISTRY, recorded_commit, recorded_commit_at,
+    registry_statements,
+};
 pub use memory::MemoryLimit;
 pub use native::{Connection, Database, InterruptHandle, Rows};
 pub use parser::EngineParser;

@@ -12,13 +12,21 @@ const KEPT: &str = "16MB";
 pub struct MemoryLimit {
     /// As the engine shows it. Read once, since it rounds down each time that it shows one.
     shown: String,
+    bytes: u64,
 }
 
 impl MemoryLimit {
     /// The limit as it is set now.
     pub fn of(connection: &Connection) -> Result<Self, EngineError> {
-        let shown = connection.query_value("SELECT current_setting('memory_limit')")?;
-        Ok(Self { shown: shown.into_text().unwrap_or_default() })
+        let shown = connection.query_value("SELECT current_setting('memory_limit')")?.into_text().unwrap_or_default();
+        let bytes = connection.query_value(&format!("SELECT parse_formatted_bytes({})", literal(&shown)))?;
+        let bytes = bytes.as_i64().and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(u64::MAX);
+        Ok(Self { shown, bytes })
+    }
+
+    /// The limit, in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// Lowers the limit for a moment, so that what is beyond a few megabytes is given back. What is in use stays, and

@@ -83,10 +83,10 @@ impl Diagnose for FeedError {
     fn help(&self) -> String {
         match self {
             Self::Lost { target, .. } | Self::PreimageGone { target, .. } => format!(
-                "another tool expired snapshots that were still needed; set a new position with `ondatrasql queue reset {target}`"
+                "another tool expired snapshots that were still needed; send later changes only with `ondatrasql queue reset {target} --from-now`, or the whole table again with `--resend`"
             ),
             Self::RowIdLost { target, .. } => format!(
-                "changes were waiting while files were merged; set a new position with `ondatrasql queue reset {target}`"
+                "changes were waiting while files were merged; send later changes only with `ondatrasql queue reset {target} --from-now`, or the whole table again with `--resend`"
             ),
             Self::NoTable { .. } => "run the model, which makes its table".into(),
             Self::KeyMissing { .. } => "name a column of the model's SELECT as the key".into(),

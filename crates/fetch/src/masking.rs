@@ -53,7 +53,7 @@ impl PageMasker {
     /// A value that is not of its column's type, and whatever the functions do not take; neither shows a value.
     pub(crate) fn mask(&self, rows: &[String], redact: impl FnOnce(&str) -> String) -> Result<Vec<String>, FetchError> {
         let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
-        let failed = |error: EngineError| FetchError::Mask(error.without_values());
+        let failed = |error: EngineError| FetchError::Mask(error.without_values(&self.sql));
         connection.execute(&format!("CREATE OR REPLACE TEMP TABLE {PAGE} (\"row\" VARCHAR)")).map_err(failed)?;
         connection.append_texts(PAGE, rows).map_err(failed)?;
         let masked = connection.query(&self.sql).map_err(|error| self.explained(&connection, error, redact))?;
@@ -75,7 +75,7 @@ impl PageMasker {
                 let (page, row) = (whole(found.page), whole(found.row));
                 FetchError::Value { page, row, message: found.bad.message(redact) }
             }
-            _ => FetchError::Mask(error.without_values()),
+            _ => FetchError::Mask(error.without_values(&self.sql)),
         }
     }
 }

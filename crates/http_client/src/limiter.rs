@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn no_window_holds_more_starts_than_allowed() {
+    fn no_window_holds_more_starts_than_allowed_and_nine_tenths_of_them_are_used() {
         for (requests, per) in [(1, 100), (2, 1000), (3, 50), (7, 60_000)] {
             let per = Duration::from_millis(per);
             let starts = schedule(&RateLimiter::new(requests, per), 40);
@@ -120,6 +120,8 @@ mod tests {
             for (first, last) in starts.iter().zip(starts.iter().skip(requests)) {
                 assert!(last.saturating_sub(*first) >= per, "{requests} per {per:?}: {first:?} {last:?}");
             }
+            let windows = u32::try_from(39 / requests).unwrap();
+            assert!(starts[39] * 9 / 10 <= per * windows, "{requests} per {per:?}: {:?}", starts[39]);
         }
     }
 

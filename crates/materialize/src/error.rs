@@ -149,13 +149,20 @@ impl MaterializeError {
         }
     }
 
-    /// The same without what the engine may tell of a value ([`EngineError::without_values`]).
+    /// The same without what the engine may tell of a value, and without columns that do not stand in the model's
+    /// `sql` ([`EngineError::without_values`]).
     #[must_use]
-    pub fn without_values(self) -> Self {
+    pub fn without_values(self, sql: &str) -> Self {
         match self {
-            Self::Query(error) => Self::Query(error.without_values()),
-            Self::Write(error) => Self::Write(error.without_values()),
-            Self::Mask { column, function, error } => Self::Mask { column, function, error: error.without_values() },
+            Self::Query(error) => Self::Query(error.without_values(sql)),
+            Self::Write(error) => Self::Write(error.without_values(sql)),
+            Self::Mask { column, function, error } => Self::Mask { column, function, error: error.without_values(sql) },
+            Self::MaskedColumn { column, twice, available } => {
+                Self::MaskedColumn { column, twice, available: named_in(sql, available) }
+            }
+            Self::KeyMissing { directive, key, available } => {
+                Self::KeyMissing { directive, key, available: named_in(sql, available) }
+            }
             other => other,
         }
     }
@@ -167,6 +174,15 @@ impl MaterializeError {
             other => other.to_string(),
         }
     }
+}
+
+/// The columns that the text names, and `…` for the others.
+fn named_in(sql: &str, columns: Vec<String>) -> Vec<String> {
+    let sql = sql.to_lowercase();
+    let (mut named, others): (Vec<String>, Vec<String>) =
+        columns.into_iter().partition(|column| sql.contains(&column.to_lowercase()));
+    named.extend((!others.is_empty()).then(|| "…".to_owned()));
+    named
 }
 
 impl Diagnose for MaterializeError {

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use crate::Model;
+use types::Kind;
+
+use crate::{ColumnDoc, Model};
 
 /// A column whose values are masked before anything is stored of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,18 +18,32 @@ pub struct Mask {
 }
 
 impl Model {
-    /// The masked columns, in the order first named. Those of `@unique_key` and `@group_key` never are, whatever the kind:
-    /// rows are known by them.
+    /// The masked columns, in the order first named. The key columns of a kind never are: rows are known by them. A
+    /// `@unique_key` that the kind ignores keeps nothing in clear.
     pub fn masks(&self) -> Vec<Mask> {
-        let unique = self.unique_key.iter().map(|key| &key.value);
-        let keys: Vec<&String> = unique.chain(&self.group_key).collect();
-        let is_key = |name: &str| keys.iter().any(|key| key.eq_ignore_ascii_case(name));
-        let masked = self.columns.iter().filter(|doc| !is_key(&doc.name));
-        let mask = |doc: &crate::ColumnDoc| {
+        self.tagged(false)
+    }
+
+    /// The key columns with a masking tag, which stay in clear.
+    pub fn tagged_keys(&self) -> Vec<Mask> {
+        self.tagged(true)
+    }
+
+    fn tagged(&self, keys: bool) -> Vec<Mask> {
+        let tagged = self.columns.iter().filter(|doc| self.is_key(&doc.name) == keys);
+        let mask = |doc: &ColumnDoc| {
             let function = doc.mask()?.to_owned();
             Some(Mask { column: doc.name.clone(), function, span: doc.span.clone() })
         };
-        masked.filter_map(mask).collect()
+        tagged.filter_map(mask).collect()
+    }
+
+    fn is_key(&self, column: &str) -> bool {
+        match self.kind {
+            Kind::Table | Kind::Append => false,
+            Kind::Merge | Kind::Scd2 => self.unique_key.iter().any(|key| key.value.eq_ignore_ascii_case(column)),
+            Kind::Tracked => self.group_key.iter().any(|key| key.eq_ignore_ascii_case(column)),
+        }
     }
 }
 
@@ -57,5 +73,13 @@ mod tests {
         assert_eq!(masks(merge), ["v=redact"]);
         let tracked = "-- @kind: tracked\n-- @group_key: A, b\n-- @column: a = x | redact\n-- @column: B = y | redact";
         assert_eq!(masks(tracked), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_key_that_the_kind_ignores_keeps_nothing_in_clear() {
+        for kind in ["table", "append"] {
+            let header = format!("-- @kind: {kind}\n-- @unique_key: email\n-- @column: Email = x | mask_email");
+            assert_eq!(masks(&header), ["Email=mask_email"], "{kind}");
+        }
     }
 }

@@ -188,10 +188,10 @@ impl<'a> Lane<'a> {
         let mut failed: Vec<i64> = Vec::new();
         let mut outcomes = Vec::with_capacity(statuses.len());
         // What failed together comes back together: the rows of a group, and all that an idempotency key stands for.
-        let chance = chance();
+        let spread = chance();
         for ((change, row), status) in batch.changes.iter().zip(&batch.rows).zip(statuses) {
             let status = in_order(status, failed.contains(&change.event.row_key));
-            let outcome = self.outcome(change, row, status, chance);
+            let outcome = self.outcome(change, row, status, spread);
             if let OutcomeStatus::Error(_) = outcome.status {
                 failed.push(change.event.row_key);
             }
@@ -209,7 +209,7 @@ impl<'a> Lane<'a> {
         Ok(BatchEnd::Answered { failed })
     }
 
-    fn outcome(&self, change: &Change, row: &HostValue, status: RowStatus, chance: f64) -> Outcome {
+    fn outcome(&self, change: &Change, row: &HostValue, status: RowStatus, spread: f64) -> Outcome {
         let api = self.api();
         let failures = change.event.attempts.saturating_add(1);
         let (status, message) = match status {
@@ -220,7 +220,7 @@ impl<'a> Lane<'a> {
                 OutcomeStatus::Reject(Some(shown(row).to_string())),
                 Some(format!("given up after {failures} attempt(s): {text}")),
             ),
-            RowStatus::Error(text) => (OutcomeStatus::Error(wait(api.retry_backoff, failures, chance)), Some(text)),
+            RowStatus::Error(text) => (OutcomeStatus::Error(wait(api.retry_backoff, failures, spread)), Some(text)),
         };
         Outcome { seq: change.event.seq, status, message }
     }

@@ -9,20 +9,20 @@ use materialize::{
     MaterializeError, Rebuild, WriteRequest, build_result, check_unique_in_query, drop_result, kind_write, layout,
     write_model,
 };
-use model::Mask;
+use model::{Mask, Model};
 use plan::Names;
 use project::ConfigFile;
 use query::Functions;
 use types::{Code, Decision, Kind, Reason, RunType};
 
-use crate::checking::{CheckFinding, ModelChecks, StageFailure, audit, constrain, warn};
+use crate::checking::{CheckFinding, ModelChecks, StageFailure, audit, constrain, drop_failures, warn};
 use crate::cursor::{CursorScope, has_column, set_cursor};
 use crate::fetching::{FetchPlan, LoadedRows, acknowledge, fetch_source, kept_source};
 use crate::functions::KnownFunctions;
 use crate::git::GitInfo;
 use crate::known::Known;
 use crate::lineage::{lineage, renames};
-use crate::masking::mask_table;
+use crate::masking::{mask_table, masks_anew};
 use crate::planning::PlannedModel;
 use crate::reading::{Fallback, Reader, Source};
 use crate::record::{Run, Steps, commit_info, record};
@@ -233,6 +233,9 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
     let failed = |error| failed(planned, attempt, &masks, error);
     mask_table(&known, planned, task, &masks, attempt.fetched.is_some_and(|fetched| fetched.keeps))
         .map_err(|error| failed((error, false)))?;
+    if masks_anew(model, task.last.as_ref()) {
+        drop_failures(session, model)?;
+    }
     let source = source(&known, planned, attempt, read_snapshot)?;
     let kept_cursor = kept_cursor(task, planned, &known)?;
     let scope = CursorScope {
@@ -250,7 +253,7 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
     let built = build_result(connection, target, &source.sql, source.rows, to_mask);
     let result = built.map_err(|error| match attempt.fetched {
         Some(_) => failed(error).into(),
-        None => refused(&source, error, failed),
+        None => refused(model, &source, error, failed),
     })?;
     constrain(session, model, &attempt.checks.constraints, (&result, task.decision.run_type), attempt.singly)?;
     // What was fetched cannot be asked for the whole of it; in itself it is checked when it is written.
@@ -304,7 +307,7 @@ fn failed(
     (error, own_text): (MaterializeError, bool),
 ) -> RunError {
     cursor_error(planned, &error).unwrap_or_else(|| {
-        let error = if masks.is_empty() { error } else { error.without_values() };
+        let error = if masks.is_empty() { error } else { error.without_values(planned.model.sql()) };
         statement_error(planned, error, own_text, attempt.fetched)
     })
 }
@@ -339,8 +342,7 @@ fn source(known: &Known<'_>, planned: &PlannedModel, attempt: &Attempt<'_>, unti
     let reader = Reader { known, planned, until };
     reader.source(read).map_err(|error| match &error {
         EngineError::Sql { .. } if !error.is_conflict() && !error.is_fatal() => {
-            let shown = if planned.model.masks().is_empty() { error } else { error.without_values() };
-            Failure::Delta(Fallback::Unreadable(shown.cleaned()))
+            Failure::Delta(Fallback::Unreadable(shown(&planned.model, error).cleaned()))
         }
         _ => error.into(),
     })
@@ -374,11 +376,21 @@ fn kept_cursor(task: &Task, planned: &PlannedModel, known: &Known<'_>) -> Result
 
 /// A rewritten query that the engine refuses is no fault of the user's: the whole query shows whether there
 /// is one.
-fn refused(source: &Source, error: MaterializeError, failed: impl Fn(MaterializeError) -> RunError) -> Failure {
+fn refused(
+    model: &Model,
+    source: &Source,
+    error: MaterializeError,
+    failed: impl Fn(MaterializeError) -> RunError,
+) -> Failure {
     match &error {
         MaterializeError::Query(cause) if !source.own_text && cause.is_refusal() => {
-            Failure::Delta(Fallback::Refused(cause.cleaned()))
+            Failure::Delta(Fallback::Refused(shown(model, cause.clone()).cleaned()))
         }
         _ => failed(error).into(),
     }
+}
+
+/// An error of the engine as a model's messages show it: where it masks columns, without what may be data.
+fn shown(model: &Model, error: EngineError) -> EngineError {
+    if model.masks().is_empty() { error } else { error.without_values(model.sql()) }
 }

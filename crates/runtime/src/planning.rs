@@ -6,7 +6,7 @@ use engine::{EngineError, EngineParser, LakeFacts, Value};
 use model::{Model, SqlParser, SyntaxTree, TreeError, called_functions, definition_hash};
 use plan::{DependencyState, LastCommit, ModelFacts, Names, decide, depends_on, order};
 use types::{Decision, Target, dotted, literal};
-use validate::{check_schema, check_statement};
+use validate::{check_schema, check_statement, key_in_clear};
 
 use crate::macros::macro_names;
 use crate::{RunError, Session};
@@ -68,7 +68,8 @@ pub(crate) fn plan_models(
     let planned = models.into_iter().zip(trees).map(|(model, tree)| {
         let (depends, warning) = depends_on(model.sql(), &tree, &names, &parser);
         let hash = definition_hash(&model, &session.definitions);
-        PlannedModel { model, tree, depends, hash, warnings: warning.into_iter().collect() }
+        let warnings = warning.into_iter().chain(key_in_clear(&model)).collect();
+        PlannedModel { model, tree, depends, hash, warnings }
     });
     let models = planned.collect();
     Ok(Planned { models, names })

@@ -13,7 +13,7 @@ use materialize::MaterializeError;
 use model::Model;
 use plan::Cycle;
 use project::{ConfigFile, Environment, Redactor, check_state_key, find_model_files, read_config};
-use state::{Recovery, SqlStore, StateError};
+use state::{Recovery, SharedStore, SqlStore, StateError};
 use types::{Decision, Kind, Reason, Rule, RunType, Target};
 
 use crate::execute::{Executed, FetchedRows, RunContext, execute};
@@ -22,7 +22,7 @@ use crate::functions::KnownFunctions;
 use crate::git::git_info;
 use crate::leases::{Leases, ModelLease};
 use crate::lib_host::{HostContext, managed_tokens};
-use crate::masking::protect_spills;
+use crate::masking::{masks_anew, protect_spills};
 use crate::planning::{Planned, PlannedModel, decide_run, last_commit, plan_models, sort};
 use crate::pushing::{Pushes, check_pushes};
 use crate::requirements::check_runs;
@@ -124,7 +124,11 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
     };
     let mut turns = Turns::new(&models, &facts, options.wish);
     let to_fetch = turns.fetches(&models, &facts);
-    let needs_state = !to_fetch.is_empty() || !pushing.is_empty() || is_shared;
+    // What was pushed once may have left rows there, whatever the model does now.
+    let masks_anew = |planned: &PlannedModel| {
+        last_commit(planned, &facts).is_ok_and(|last| masks_anew(&planned.model, last.as_ref()))
+    };
+    let needs_state = !to_fetch.is_empty() || !pushing.is_empty() || is_shared || models.iter().any(masks_anew);
     let state = needs_state.then(|| (options.open_state)().and_then(StateSession::start)).transpose()?;
     let host = HostContext {
         session: &session,
@@ -169,7 +173,15 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
             run_id: &dag_run_id,
             waits: options.waits,
         });
-        let outside = Outside { plans: &plans, redactor: &options.redactor, fetches, planned_with, pushes, leases };
+        let outside = Outside {
+            plans: &plans,
+            redactor: &options.redactor,
+            store: state.as_ref().map(|state| &state.store),
+            fetches,
+            planned_with,
+            pushes,
+            leases,
+        };
         Ok::<_, RunError>(turns.take_all(&context, &models, &mut facts, outside, observer))
     })?;
     Ok(RunSummary { dag_run_id, outcomes: turns.outcomes, warnings, duration: clock.elapsed(), interrupted })
@@ -195,6 +207,7 @@ fn plan(options: &RunOptions, session: &Session, facts: &LakeFacts, models: Vec<
 struct Outside<'a> {
     plans: &'a FetchPlans,
     redactor: &'a Redactor,
+    store: Option<&'a SharedStore>,
     fetches: Option<Fetches>,
     /// The facts with which the fetches were planned.
     planned_with: &'a LakeFacts,
@@ -285,6 +298,17 @@ impl Outside<'_> {
             fetches.store.lock().drop_fetch(&staged.lease)?;
         }
         Ok(())
+    }
+
+    /// Has the state forget the rows that it keeps of a model which masks another column from now on. That comes before
+    /// the commit: after it, nobody would know any more if it failed.
+    fn forget_clear(&self, planned: &PlannedModel, task: &Task) -> Result<(), RunError> {
+        match self.store {
+            Some(store) if masks_anew(&planned.model, task.last.as_ref()) => {
+                Ok(store.lock().forget_images(&planned.target().key())?)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Delivers what a model changed, and what is left from before: the data is committed, whatever comes of it.
@@ -533,6 +557,7 @@ impl Turns {
             return Ok(());
         }
         let task = Task::new(decision, &planned.model, last_commit(planned, facts)?);
+        outside.forget_clear(planned, &task)?;
         let Some(executed) = outside.execute(context, planned, &task, facts, outcome)? else { return Ok(()) };
         self.stale = true;
         outcome.run_type = Some(executed.decision.run_type);

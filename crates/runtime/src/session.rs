@@ -77,6 +77,11 @@ impl Session {
         self.spill.path()
     }
 
+    /// What the engine may use of the machine's memory, in bytes.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        self.memory_limit.bytes()
+    }
+
     /// Gives back memory that is not in use.
     pub(crate) fn trim_memory(&self) {
         self.memory_limit.trim(&self.connection);

@@ -172,6 +172,10 @@ pub trait QueueAdmin {
     /// Removes dead letters, for good.
     fn drop_dead(&mut self, target: &str, id: Option<i64>) -> Result<u64, StateError>;
 
+    /// Forgets the rows that were kept with a target's dead letters, and with answers that will make some; the letters
+    /// stay. The write of the rows makes it real.
+    fn forget_images(&mut self, target: &str) -> Result<(), StateError>;
+
     /// Removes all of a target, for good: events, dead letters, what workers that are gone held, and its position.
     /// `StateError::InFlight` while a living worker, or this one, delivers to it.
     fn drop_all(&mut self, target: &str) -> Result<u64, StateError>;

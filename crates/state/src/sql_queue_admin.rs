@@ -77,6 +77,11 @@ impl QueueAdmin for SqlStore {
         self.change(target, &[include_str!("../sql/admin/drop_dead.sql")], &[id_arg(id)]).map(|receipt| receipt.done)
     }
 
+    fn forget_images(&mut self, target: &str) -> Result<(), StateError> {
+        let script = self.fill(include_str!("../sql/admin/forget_images.sql"), &[("target", Arg::Text(target))]);
+        self.execute(&script, None).map_err(VerbError::unconditional)
+    }
+
     fn drop_all(&mut self, target: &str) -> Result<u64, StateError> {
         self.drop_queue_and(target, include_str!("../sql/admin/drop_target.sql"), &[])
     }

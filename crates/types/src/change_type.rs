@@ -27,6 +27,11 @@ impl ChangeType {
         }
     }
 
+    /// Whether it tells how a row was, not how it is.
+    pub fn is_old(self) -> bool {
+        matches!(self, Self::UpdatePreimage | Self::Delete)
+    }
+
     /// Reads the word.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|change| change.as_str() == word)

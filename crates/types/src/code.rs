@@ -68,6 +68,7 @@ codes! {
     PushRows = "PUSH-002", "Rows were not delivered.";
     PushChunk = "PUSH-003", "`ONDATRA_CLAIM_CHUNK` is no number of events.";
     PushTarget = "PUSH-004", "A command of the queue names a target that it cannot be about.";
+    PushClear = "PUSH-005", "A table holds a column in clear that its model masks, so nothing of it is sent.";
     Header = "MODEL-001", "A header comment is not a directive, or stands in the wrong place.";
     DirectiveValue = "MODEL-002", "The value of a directive is not allowed.";
     DirectiveRemoved = "MODEL-003", "A directive or kind of an older version.";

@@ -56,6 +56,11 @@ macro_rules! rules {
                 match self { $(Self::$name => Severity::$severity,)* }
             }
 
+            /// Whether it says that something could not be checked.
+            pub fn is_of_validation(self) -> bool {
+                self.id().starts_with("validate.")
+            }
+
             /// The code of the error of a `run` that finds it broken.
             pub fn code(self) -> Code {
                 match self { $(Self::$name => Code::$code,)* }
@@ -108,6 +113,8 @@ rules! {
     PushSqlOther = Blocker "strict_push.other", PushModel;
     LimitDisallowed = Blocker "read_only.limit_disallowed", Limit;
     OffsetDisallowed = Blocker "read_only.offset_disallowed", Limit;
+    KeyInClear = Warn "masking.key_in_clear", Mask;
+    TagWithoutBar = Warn "masking.tag_without_bar", Mask;
     Cycle = Blocker "dag.cycle_detected", Cycle;
     ExternalReference = Info "dag.external_reference", Sql;
     InvalidApiDict = Blocker "blueprint.invalid_api_dict", LibFile;

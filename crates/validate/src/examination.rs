@@ -10,7 +10,7 @@ use types::Rule;
 
 use crate::checks::{
     DeclaredFault, check_calls, check_fetch, check_limit, check_push, check_schema, check_statement, declared_types,
-    extension, lib_facts, malformed_checks, null_tree, without_tree,
+    extension, lib_facts, malformed_checks, null_tree, tags_without_effect, without_tree,
 };
 use crate::functions::{TableFunctions, not_loaded};
 use crate::graph::Parsed;
@@ -45,6 +45,7 @@ impl<'a> Examination<'a> {
         let mut findings: Vec<Finding> = check_schema(model, &self.databases).into_iter().collect();
         findings.extend(model.extensions.iter().filter_map(|written| extension(model, written).err()));
         findings.extend(malformed_checks(model, |name| self.macros.contains(name)));
+        findings.extend(tags_without_effect(model, |name| self.macros.contains(name)));
         if let Some(finding) = check_statement(model, tree) {
             findings.push(finding);
             return (checks, findings);

@@ -16,7 +16,7 @@ mod validation;
 
 pub use checks::{
     DeclaredFault, PushTarget, check_calls, check_fetch, check_limit, check_push, check_schema, check_statement,
-    declared_types, extension, lib_facts, no_tree, null_tree,
+    declared_types, extension, key_in_clear, lib_facts, no_tree, null_tree,
 };
 pub use functions::{read_registry, table_functions};
 pub use report::{Check, FileReport, Report, Summary, line};

@@ -81,7 +81,7 @@ pub struct Summary {
     pub files: usize,
     /// Findings with which `run` would fail.
     pub blockers: usize,
-    /// Findings that something was not checked.
+    /// Findings that something was not checked, or that a tag has no effect.
     pub warns: usize,
     /// Other findings.
     pub infos: usize,
@@ -112,11 +112,15 @@ impl Report {
         }
         summary
     }
-}
 
-impl Summary {
-    /// Whether the project passes.
-    pub fn is_fine(&self) -> bool {
-        self.blockers == 0 && self.warns == 0
+    /// Whether the project passes: nothing keeps it from running and everything could be checked; if it `is_strict`,
+    /// nothing is warned of either.
+    pub fn passes(&self, is_strict: bool) -> bool {
+        let fails = |finding: &Finding| match finding.rule.severity() {
+            Severity::Blocker => true,
+            Severity::Warn => is_strict || finding.rule.is_of_validation(),
+            Severity::Info => false,
+        };
+        !self.files.iter().flat_map(|file| &file.findings).any(fails)
     }
 }

@@ -1,6 +1,6 @@
--- Credentials for what DuckDB itself reads and writes, as secrets. Git ignores
--- this file. Still, keep the values in .env or in the environment and name them
--- here as ${NAME}, so that the file can be shared. ${NAME} in a comment is left
+-- Credentials for what DuckDB itself reads and writes, as secrets. Keep
+-- the values in .env or in the environment and name them here as ${NAME}. Git
+-- ignores this file all the same, in case one stands here. ${NAME} in a comment is left
 -- alone. A name that is set nowhere is an error.
 --
 -- S3, and what speaks its protocol (needs httpfs, see extensions.sql):

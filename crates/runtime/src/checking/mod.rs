@@ -14,3 +14,4 @@ pub(crate) use directives::ModelChecks;
 pub use present::{CheckOptions, CheckedModel, check};
 pub use report::{CheckFinding, CheckProblem, FailingRows, StageReport};
 pub(crate) use stages::{StageFailure, audit, constrain, warn};
+pub(crate) use store::drop_failures;

@@ -193,7 +193,7 @@ impl Present<'_> {
             tell(&Checked { connection, model: self.model, table: &table }, &checks.audits)?;
         }
         if !checks.warnings.is_empty() {
-            in_context(self.session, self.model, self.local, &mut done.notes, |checked| {
+            in_context(self.session, (self.model, &checks.warnings), self.local, &mut done.notes, |checked| {
                 tell(checked, &checks.warnings)
             })?;
         }

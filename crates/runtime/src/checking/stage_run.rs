@@ -85,7 +85,9 @@ impl Checked<'_> {
     }
 
     fn problem(&self, call: &Call, error: &EngineError) -> CheckProblem {
-        let text = error.cleaned();
+        let error = error.clone();
+        let masks = !self.model.masks().is_empty();
+        let text = if masks { error.without_names(&self.model.source) } else { error }.cleaned();
         let place = self.model.place(call.written.span.clone());
         let which = format!("in `{}`, line {}", call.written.value, place.line());
         CheckProblem {

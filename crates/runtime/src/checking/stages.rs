@@ -9,6 +9,7 @@ use types::{Kind, RunType, is_identifier, literal, quote};
 use crate::checking::directives::StageCalls;
 use crate::checking::stage_run::{Checked, is_aborted};
 use crate::checking::{CheckFinding, StageReport};
+use crate::masking::first_in_clear_at;
 use crate::session::run_file;
 use crate::{RunError, Session};
 
@@ -75,13 +76,13 @@ pub(crate) fn warn(
         }
         return (texts, Vec::new());
     }
-    match in_context(session, model, local, &mut texts, |checked| run_through(checked, stage)) {
+    match in_context(session, (model, stage), local, &mut texts, |checked| run_through(checked, stage)) {
         Ok(report) => {
             texts.extend(report.texts());
             (texts, report.findings)
         }
         Err(error) => {
-            texts.push(format!("warning check error: {}", error.cleaned()));
+            texts.push(format!("warning check error: {error}"));
             (texts, Vec::new())
         }
     }
@@ -102,12 +103,13 @@ pub(crate) fn run_through(checked: &Checked<'_>, stage: &StageCalls) -> Result<S
 /// With the variables and the search path of warnings, and without them afterwards.
 pub(crate) fn in_context<T>(
     session: &Session,
-    model: &Model,
+    (model, stage): (&Model, &StageCalls),
     local: Option<&ConfigFile>,
     texts: &mut Vec<String>,
     work: impl FnOnce(&Checked<'_>) -> Result<T, EngineError>,
-) -> Result<T, EngineError> {
+) -> Result<T, RunError> {
     set_variables(session, model, local, texts)?;
+    texts.extend(hide_clear_past(session, model, stage)?);
     let connection = &session.connection;
     let lake = quote(&session.lake);
     let path = format!("{lake}.{},{lake}.main,memory.main", quote(&model.target.schema));
@@ -116,7 +118,7 @@ pub(crate) fn in_context<T>(
         .execute(&format!("SET search_path = {}", literal(&path)))
         .and_then(|()| work(&Checked { connection, model, table: &table }));
     connection.execute(&format!("SET search_path = {};\n{NO_MODEL}", literal(&format!("{lake}.main,memory.main"))))?;
-    done
+    Ok(done?)
 }
 
 /// `current_model` is set only while it is of use.
@@ -151,6 +153,22 @@ fn set_variables(
         return connection.execute("ROLLBACK");
     }
     connection.execute("COMMIT")
+}
+
+/// Findings show the values that they compare. Where the table held in clear at the previous commit what the model masks
+/// now, there is no previous commit for them; gives what is said of it.
+fn hide_clear_past(session: &Session, model: &Model, stage: &StageCalls) -> Result<Option<String>, RunError> {
+    let compares = stage.calls.iter().any(|call| call.shipped.is_none_or(checks::Check::compares));
+    if model.masks().is_empty() || !compares {
+        return Ok(None);
+    }
+    let before = "SELECT TRY_CAST(getvariable('prev_model_snapshot')::VARCHAR AS BIGINT)";
+    let before = session.connection.query_value(before)?.as_i64().filter(|snapshot| *snapshot > 0);
+    let clear = before.map(|snapshot| first_in_clear_at(session, model, snapshot)).transpose()?.flatten();
+    let Some(mask) = clear else { return Ok(None) };
+    session.connection.execute("SET VARIABLE prev_model_snapshot = 0::BIGINT")?;
+    let column = &mask.column;
+    Ok(Some(format!("nothing is compared with the model's previous commit, which holds `{column}` in clear")))
 }
 
 /// Name of the temporary table of a run's result, quoted only where SQL asks for it. It begins with a word that is no

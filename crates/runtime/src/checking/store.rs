@@ -25,6 +25,29 @@ fn is_of_failures(session: &Session, table: &Target) -> Result<bool, EngineError
     Ok(session.connection.query_value(&sql)?.as_i64() == Some(1))
 }
 
+/// The table of a model's failures.
+fn table_of(model: &Model) -> Target {
+    Target::new(SCHEMA, format!("{}__{}", model.target.schema, model.target.name))
+}
+
+/// Drops the rows at fault that were written while a column of the model was in clear, in the transaction that is open:
+/// the messages beside them may quote it too.
+pub(crate) fn drop_failures(session: &Session, model: &Model) -> Result<(), EngineError> {
+    let table = table_of(model);
+    // Not from the facts of the run: a check may have written them since.
+    let sql = format!(
+        "SELECT count(*) FROM duckdb_columns() WHERE database_name = {} AND schema_name = {} AND \
+         lower(table_name) = lower({}) AND column_name = '__ondatra_check'",
+        literal(&session.lake),
+        literal(SCHEMA),
+        literal(&table.name)
+    );
+    if session.connection.query_value(&sql)?.as_i64() == Some(0) {
+        return Ok(());
+    }
+    session.connection.execute(&format!("DROP TABLE {}", table.qualified(&session.lake)))
+}
+
 /// The rows at fault of one model.
 pub(crate) struct Failures<'a> {
     session: &'a Session,
@@ -35,7 +58,7 @@ pub(crate) struct Failures<'a> {
 impl<'a> Failures<'a> {
     /// Begins with no row. An error if the table would be that of a model.
     pub fn begin(session: &'a Session, facts: &LakeFacts, model: &'a Model) -> Result<Self, RunError> {
-        let target = Target::new(SCHEMA, format!("{}__{}", model.target.schema, model.target.name));
+        let target = table_of(model);
         let is_other = facts.tables.contains_key(&target.key()) && !is_of_failures(session, &target)?;
         if is_other || facts.commits.contains_key(&target.key()) || facts.views.contains_key(&target.key()) {
             return Err(RunError::Refused {

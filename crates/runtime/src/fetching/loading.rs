@@ -14,8 +14,10 @@ use crate::{Cancellation, RunError, Session};
 
 /// Rows of a part: two groups of the engine's tables, so that two threads have something to do …
 const PART_ROWS: u64 = 245_760;
-/// … and its bytes, whichever is reached first.
+/// … and its bytes, whichever is reached first …
 const PART_BYTES: u64 = 64 << 20;
+/// … or this part of the engine's memory: it is there as texts and as values.
+const PART_OF_MEMORY: u64 = 16;
 /// Rows that are read from the state at once …
 const READ_ROWS: u64 = 10_000;
 /// … the first time, when nobody knows how long they are …
@@ -97,8 +99,9 @@ impl Loading<'_> {
         if from > 0 {
             self.session.trim_memory();
         }
+        let most = PART_BYTES.min(self.session.memory_bytes() / PART_OF_MEMORY);
         let (mut at, mut bytes) = (from, 0);
-        while at < staged.rows && at - from < PART_ROWS && bytes < PART_BYTES {
+        while at < staged.rows && at - from < PART_ROWS && bytes < most {
             self.cancellation.check()?;
             let limit = if at == from { FIRST_READ_ROWS } else { (READ_BYTES / (bytes / (at - from)).max(1)).max(1) };
             let limit = limit.min(READ_ROWS).min(PART_ROWS - (at - from));

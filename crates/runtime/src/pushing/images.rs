@@ -7,7 +7,7 @@ use feed::{FeedError, Image, ImageOf, read_images};
 use model::Model;
 use push::Row;
 use state::Event;
-use types::{ChangeType, Column, Kind, Target};
+use types::{Column, Kind, Target};
 
 use crate::Session;
 
@@ -16,7 +16,7 @@ pub(crate) struct LakeImages<'a> {
     pub session: &'a Session,
     pub target: &'a Target,
     pub kind: Kind,
-    /// The columns that the model masks. How a row was may be in clear, from before the tag: there they are left out.
+    /// The columns that the model masks. How a row was may be in clear, from before the tag: there they are NULL.
     pub masked: Vec<String>,
 }
 
@@ -34,7 +34,7 @@ impl push::Images for LakeImages<'_> {
         let mut shapes: [Option<(&[Column], Shape)>; 2] = [None, None];
         let rows = wanted.iter().zip(images).map(|(of, image)| {
             let Image::Row(values) = image else { return None };
-            let (columns, is_old) = (found.columns_of(of), is_old(of.change_type));
+            let (columns, is_old) = (found.columns_of(of), of.change_type.is_old());
             let shape = &mut shapes[usize::from(is_old)];
             if shape.as_ref().is_none_or(|(own, _)| *own != columns) {
                 let hidden = if is_old { &self.masked[..] } else { &[] };
@@ -49,30 +49,45 @@ impl push::Images for LakeImages<'_> {
 /// What is sent of the columns of a version.
 struct Shape {
     names: Arc<[String]>,
-    is_sent: Vec<bool>,
+    sent: Vec<Sent>,
+}
+
+/// What is sent of a column.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sent {
+    Value,
+    /// NULL in its place.
+    Null,
+    Nothing,
 }
 
 impl Shape {
     fn of(kind: Kind, columns: &[Column], now: &[Column], hidden: &[String]) -> Self {
+        let is_of = |columns: &[Column], name: &str| columns.iter().any(|column| column.name == name);
         // The table may have been one of the kind `tracked` before.
-        let is_left = |name: &str| now.iter().any(|column| column.name == name) || is_sent(Kind::Tracked, name);
+        let is_left = |name: &str| is_of(now, name) || is_sent(Kind::Tracked, name);
         let is_hidden = |name: &str| hidden.iter().any(|hidden| hidden.eq_ignore_ascii_case(name));
-        let is_sent = |name: &str| is_sent(kind, name) && is_left(name) && !is_hidden(name);
-        let is_sent = columns.iter().map(|column| is_sent(&column.name));
-        let is_sent: Vec<bool> = is_sent.collect();
-        let names =
-            columns.iter().zip(&is_sent).filter(|(_, is_sent)| **is_sent).map(|(column, _)| column.name.clone());
-        Self { names: names.collect(), is_sent }
+        let sent = |column: &Column| match column.name.as_str() {
+            name if !is_sent(kind, name) || !is_left(name) => Sent::Nothing,
+            name if is_hidden(name) => Sent::Null,
+            _ => Sent::Value,
+        };
+        let sent: Vec<Sent> = columns.iter().map(sent).collect();
+        let own = columns.iter().zip(&sent).filter(|(_, sent)| **sent != Sent::Nothing).map(|(column, _)| column);
+        // A function that reads a masked column finds it in every row, also in one from before the column.
+        let later = now.iter().filter(|column| is_hidden(&column.name) && !is_of(columns, &column.name));
+        Self { names: own.chain(later).map(|column| column.name.clone()).collect(), sent }
     }
 
     fn row(&self, values: Vec<Value>) -> Row {
-        let sent = values.into_iter().zip(&self.is_sent).filter(|(_, is_sent)| **is_sent);
-        Row { columns: Arc::clone(&self.names), values: sent.map(|(value, _)| value).collect() }
+        let sent = values.into_iter().zip(&self.sent).filter_map(|(value, sent)| match sent {
+            Sent::Value => Some(value),
+            Sent::Null => Some(Value::Null),
+            Sent::Nothing => None,
+        });
+        let values = sent.chain(std::iter::repeat(Value::Null)).take(self.names.len());
+        Row { columns: Arc::clone(&self.names), values: values.collect() }
     }
-}
-
-fn is_old(change: ChangeType) -> bool {
-    matches!(change, ChangeType::UpdatePreimage | ChangeType::Delete)
 }
 
 /// The columns that a model masks.

@@ -18,6 +18,7 @@ use super::checks::PushPlans;
 use super::feeding::{FedTarget, feed_target, key_columns};
 use super::images::{LakeImages, is_sent, masked};
 use crate::lib_host::HostContext;
+use crate::masking::refuse_clear;
 use crate::planning::PlannedModel;
 use crate::{Cancellation, RunError, Session, StateSession};
 
@@ -71,6 +72,8 @@ impl<'a> Pushes<'a> {
         let Some((lib, api)) = self.registry.get(&plan.lib).and_then(|lib| Some((lib, lib.api.push.as_ref()?))) else {
             return Ok(None);
         };
+        // Before anything is fed: with "changes": "net" the masked rows are then the only change.
+        refuse_clear(session, &planned.model)?;
         let target = planned.target().key();
         let Some(fed) = feed_target(session, &self.store, &planned.model, &planned.hash, api.is_net)? else {
             return Ok(None);

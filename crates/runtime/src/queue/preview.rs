@@ -11,6 +11,7 @@ use types::ChangeType;
 
 use super::target::{Pushing, pushing_model};
 use super::{QueueError, QueueOptions};
+use crate::masking::refuse_clear;
 use crate::planning::PlannedModel;
 use crate::pushing::{LakeImages, changes, claim_chunk, known, masked, sink};
 use crate::{RunError, Session};
@@ -47,6 +48,7 @@ pub fn preview(options: &QueueOptions, name: &str, most: usize) -> Result<PushPr
     let (Some(planned), Some(plan)) = (pushing.planned.first(), pushing.plans.values().next()) else {
         return Err(QueueError::NoPush { target: name.into() }.into());
     };
+    refuse_clear(&session, &planned.model)?;
     let Some(api) = pushing.registry.get(&plan.lib).and_then(|lib| lib.api.push.as_ref()) else {
         return Err(QueueError::NoPush { target: name.into() }.into());
     };

@@ -8,6 +8,7 @@ use types::{Kind, Target};
 
 use super::QueueOptions;
 use super::target::{PushingModels, find};
+use crate::masking::{first_in_clear, masked_last, not_sent};
 use crate::pushing::{LakeImages, masked};
 use crate::{RunError, Session};
 
@@ -88,10 +89,23 @@ fn read_rows(options: &QueueOptions, name: &str, table_uuid: &str, shown: &mut [
     let session: Session = options.lake()?;
     let (schema, table) = name.split_once('.').unwrap_or_default();
     let target = Target::new(schema, table);
-    // Of a model that is gone the table's columns are all that is known.
+    // Of a model that is gone the table's columns are all that is known, and what its last commit masked.
     let models = Models::read(&options.root)?.models;
     let model = models.iter().find(|model| model.target.key() == target.key());
-    let (kind, masked) = model.map_or((Kind::Table, Vec::new()), |model| (model.kind, masked(model)));
+    let (kind, masked) = match model {
+        Some(model) => (model.kind, masked(model)),
+        None => (Kind::Table, masked_last(&session, &target)?),
+    };
+    let mut shown: Vec<&mut ShownEvent> = shown.iter_mut().collect();
+    if let Some(model) = model
+        && let Some(mask) = first_in_clear(&session, model)?
+    {
+        // No delivery would send these.
+        let is_now = |one: &&mut ShownEvent| !one.queued.event.change_type.is_old();
+        for one in shown.extract_if(.., |one| is_now(one)) {
+            one.row_error = Some(not_sent(model, &mask));
+        }
+    }
     let mut images = LakeImages { session: &session, target: &target, kind, masked };
     let events: Vec<Event> = shown.iter().map(|one| one.queued.event.clone()).collect();
     if let Ok(rows) = images.rows(&events) {

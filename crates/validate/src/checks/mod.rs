@@ -5,6 +5,7 @@ mod declared;
 mod extension;
 mod fetching;
 mod limit;
+mod masking;
 mod pushing;
 mod statement;
 
@@ -16,6 +17,8 @@ pub use declared::{DeclaredFault, declared_types, no_tree, null_tree};
 pub use extension::extension;
 pub use fetching::{check_calls, check_fetch, lib_facts};
 pub use limit::check_limit;
+pub use masking::key_in_clear;
+pub(crate) use masking::tags_without_effect;
 pub use pushing::{PushTarget, check_push};
 pub(crate) use statement::without_tree;
 pub use statement::{check_schema, check_statement};

@@ -41,7 +41,9 @@ fn finish(ui: &Ui, drained: &Drained, is_single: bool) -> Result<ExitCode, CliEr
     let failed: Vec<(&DrainedTarget, &RunError)> =
         drained.targets.iter().filter_map(|target| Some((target, target.error.as_ref()?))).collect();
     for (target, error) in &failed {
-        let context = if is_single { String::new() } else { format!("{}: ", target.target) };
+        // Some errors name it themselves.
+        let is_named = is_single || error.to_string().starts_with(&format!("{}:", target.target));
+        let context = if is_named { String::new() } else { format!("{}: ", target.target) };
         ui.error_text(&render(&context, *error, ui));
     }
     match failed.len() {

@@ -13,6 +13,7 @@ use std::time::Duration;
 use runtime::{Cancellation, QueueOptions};
 use serde_json::{Map, Value, json};
 
+use super::run::one_line;
 use super::state::state_opener;
 use crate::args::{QueueArgs, QueueCommand};
 use crate::error::CliError;
@@ -77,4 +78,16 @@ pub(super) fn table(columns: &[&str], rows: Vec<Vec<Option<String>>>) -> String 
 /// A count with its word.
 pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
+}
+
+/// Longest error in a table, in characters: `--json` has it whole.
+const ERROR_CHARS: usize = 80;
+
+/// An error for a cell of a table.
+pub(super) fn error_cell(ui: &Ui, error: Option<&str>) -> String {
+    let text = one_line(&ui.redact(error.unwrap_or_default()));
+    match text.char_indices().nth(ERROR_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
 }

@@ -6,9 +6,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use state::{InFlight, TargetOverview};
 
-use super::{document, options, table, warn};
+use super::{document, error_cell, options, table, warn};
 use crate::args::StateWait;
-use crate::commands::run::one_line;
 use crate::duration::{format, moment};
 use crate::error::CliError;
 use crate::ui::Ui;
@@ -60,7 +59,7 @@ fn text(ui: &Ui, targets: &[TargetOverview]) -> String {
         return "Nothing was queued yet: a run feeds the changes of models with @push.".into();
     }
     let row = |target: &TargetOverview| {
-        let seconds = |seconds: u64| format(Duration::from_secs(seconds));
+        let seconds = |seconds: u64| if seconds == 0 { "0s".into() } else { format(Duration::from_secs(seconds)) };
         let in_flight: u64 = target.in_flight.iter().map(|worker| worker.events).sum();
         let last = target.last_delivery.as_ref().map(|last| {
             let at = moment(last.finished_ms);
@@ -75,7 +74,7 @@ fn text(ui: &Ui, targets: &[TargetOverview]) -> String {
             Some(target.dead.to_string()),
             Some(target.oldest_s.map_or_else(String::new, seconds)),
             Some(last.unwrap_or_default()),
-            Some(one_line(&ui.redact(target.last_error.as_deref().unwrap_or_default()))),
+            Some(error_cell(ui, target.last_error.as_deref())),
         ]
     };
     let columns =

@@ -6,9 +6,8 @@ use runtime::{ShownEvent, ShownQueue};
 use serde_json::{Value, json};
 use state::{QueuedState, Which};
 
-use super::{counted, document, options, table, warn};
+use super::{counted, document, error_cell, options, table, warn};
 use crate::args::QueueShowArgs;
-use crate::commands::run::one_line;
 use crate::duration::moment;
 use crate::error::CliError;
 use crate::ui::Ui;
@@ -84,7 +83,7 @@ fn text(ui: &Ui, shown: &ShownQueue, dead: bool) -> String {
             QueuedState::InFlight { worker } => format!("in flight: {worker}"),
             QueuedState::Dead { last_ms, .. } => format!("dead since {}", moment(*last_ms)),
         };
-        let error = one_line(&ui.redact(event.last_error.as_deref().unwrap_or_default()));
+        let error = error_cell(ui, event.last_error.as_deref());
         let texts = [
             event.seq.to_string(),
             event.change_type.as_str().to_owned(),
@@ -118,7 +117,7 @@ fn columns_of(shown: &ShownEvent) -> String {
         }
         Some(other) => other.to_string(),
         None if shown.row_error.is_some() => "(cannot be read)".into(),
-        None if matches!(shown.queued.state, QueuedState::Dead { .. }) => "(never sent)".into(),
+        None if matches!(shown.queued.state, QueuedState::Dead { .. }) => "(not kept)".into(),
         None => "(gone)".into(),
     }
 }

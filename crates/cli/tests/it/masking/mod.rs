@@ -2,8 +2,10 @@
 
 mod fetched;
 mod functions;
+mod gone;
 mod leaks;
 mod models;
+mod pushed;
 mod tags;
 
 use std::fs;

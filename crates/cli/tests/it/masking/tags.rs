@@ -115,3 +115,53 @@ fn what_cannot_be_masked_where_it_is_asks_for_a_rebuild() {
     assert_eq!(project.rows("SELECT n FROM raw.x"), "[REDACTED]\n");
     project.run(&["check", "raw.x"]).success();
 }
+
+#[test]
+fn a_key_that_the_kind_ignores_is_masked_and_a_real_one_is_warned_of() {
+    for kind in ["table", "append"] {
+        let project = with(&format!("-- @kind: {kind}\n-- @unique_key: mail\n-- @column: MAIL = x | mask_email"));
+        let output = project.run(&["run"]).success();
+        assert!(!output.stdout.contains("WARN"), "{kind}: {}", output.stdout);
+        assert_eq!(project.rows("SELECT mail FROM raw.x"), "a***@example.com\n", "{kind}");
+        project.run(&["validate", "--strict"]).success();
+    }
+    for (kind, directive) in [
+        ("merge\n-- @unique_key: mail", "@unique_key"),
+        ("scd2\n-- @unique_key: mail", "@unique_key"),
+        ("tracked\n-- @group_key: mail, id", "@group_key"),
+    ] {
+        let project = with(&format!("-- @kind: {kind}\n-- @column: MAIL = x | mask_email"));
+        let said = format!(
+            "`MAIL` is the {directive}, by which rows are known, so it stays in clear: mask_email masks nothing"
+        );
+        let output = project.run(&["run"]).success();
+        assert!(output.stdout.contains(&said), "{kind}: {}", output.stdout);
+        assert_eq!(project.rows("SELECT mail FROM raw.x"), "alice@example.com\n", "{kind}");
+        let output = project.run(&["validate"]).success();
+        assert!(
+            output.stdout.contains("3 [WARN masking.key_in_clear]") && output.stdout.contains(&said),
+            "{}",
+            output.stdout
+        );
+        project.run(&["validate", "--strict"]).failure(1);
+    }
+}
+
+#[test]
+fn a_masking_function_for_a_description_is_warned_of() {
+    for (description, is_told) in [
+        ("Mask_Email", true),
+        ("hash", true),
+        ("mask_own", true),
+        ("mask_emial", false),
+        ("x | redact", false),
+        ("a hash", false),
+    ] {
+        let project = with(&format!("-- @column: mail = {description}"));
+        project.write("config/macros/own.sql", "CREATE MACRO mask_own(v) AS 1;");
+        let output = project.run(&["validate"]).success();
+        let is_found = output.stdout.contains("1 [WARN masking.tag_without_bar]");
+        assert_eq!(is_found, is_told, "{description}: {}", output.stdout);
+        assert_eq!(project.run(&["validate", "--strict"]).code, i32::from(is_told), "{description}");
+    }
+}

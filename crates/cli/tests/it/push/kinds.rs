@@ -137,7 +137,7 @@ fn a_column_that_is_masked_now_is_not_sent_as_it_was() {
         scene.good();
         let later: Vec<_> = scene.sink.calls().split_off(calls).into_iter().flat_map(|call| call.taken).collect();
         assert!(later.iter().any(|row| row.change == "delete" || row.change == "update_preimage"), "{header}");
-        let is_clear = |row: &&super::sink::Row| row.values.get("s").is_some_and(|s| s != "[REDACTED]");
+        let is_clear = |row: &&super::sink::Row| row.values["s"] != "[REDACTED]" && !row.values["s"].is_null();
         assert!(!later.iter().any(|row| is_clear(&row)), "{header}: {later:?}");
     }
 }

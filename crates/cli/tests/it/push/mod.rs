@@ -120,6 +120,20 @@ impl Scene {
         self.run().success().stdout
     }
 
+    /// Runs until nothing is left: on a machine that is too busy a worker cannot renew its lease in time and begins
+    /// nothing more. A run that leaves something without saying so is at fault.
+    #[track_caller]
+    fn deliver_all(&self) {
+        for _ in 0..5 {
+            let told = self.good();
+            let counts = self.counts();
+            if counts.pending + counts.waiting + counts.in_flight == 0 {
+                return;
+            }
+            assert!(told.contains("the state did not answer in time"), "{counts:?} after:\n{told}");
+        }
+    }
+
     /// A run that something fails of; gives what it printed.
     #[track_caller]
     fn bad(&self) -> String {

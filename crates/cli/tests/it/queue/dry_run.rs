@@ -111,7 +111,7 @@ fn what_is_left_of_a_table_that_was_dropped_would_be_buried() {
     contacts.project().run(&["queue", "drain"]).success();
     assert_eq!(contacts.sent()[0]["rows"], shown["batches"][0]["rows"]);
     let text = contacts.project().run(&["queue", "show", "sync.contacts", "--dead"]).success().stdout;
-    assert!(text.contains("(never sent)") && text.contains("the table was dropped and made again"), "{text}");
+    assert!(text.contains("(not kept)") && text.contains("the table was dropped and made again"), "{text}");
 }
 
 #[test]

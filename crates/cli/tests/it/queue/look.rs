@@ -143,6 +143,7 @@ fn a_row_that_cannot_be_read_is_told_and_the_others_are_shown() {
     contacts.project().run(&["queue", "retry", "sync.contacts"]).success();
     for args in [&["queue", "drain"][..], &["push", "sync.contacts", "--dry-run"]] {
         let output = contacts.project().run(args).failure(1);
-        assert!(output.stderr.contains("`ondatrasql queue reset sync.contacts`"), "{}", output.stderr);
+        assert!(output.stderr.contains("`ondatrasql queue reset sync.contacts --from-now`"), "{}", output.stderr);
+        assert!(!output.stderr.contains("sync.contacts: sync.contacts"), "{}", output.stderr);
     }
 }

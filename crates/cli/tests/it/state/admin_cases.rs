@@ -14,7 +14,7 @@ use super::contract_cases::{
 
 const HOUR: Duration = Duration::from_hours(1);
 
-pub(super) const CASES: [(&str, Case); 13] = [
+pub(super) const CASES: [(&str, Case); 14] = [
     ("an overview tells how a target stands", an_overview_tells_how_a_target_stands),
     ("an overview names dead workers", an_overview_names_dead_workers),
     ("events are shown where they are", events_are_shown_where_they_are),
@@ -22,6 +22,7 @@ pub(super) const CASES: [(&str, Case); 13] = [
     ("dead letters come back behind the others", dead_letters_come_back_behind_the_others),
     ("who feeds sees numbers that were given", who_feeds_sees_numbers_that_were_given),
     ("dead letters are dropped", dead_letters_are_dropped),
+    ("rows of dead letters are forgotten", rows_of_dead_letters_are_forgotten),
     ("a target is dropped as a whole", a_target_is_dropped_as_a_whole),
     ("events of a table that is gone are buried", events_of_a_table_that_is_gone_are_buried),
     ("a reset skips what is pending", a_reset_skips_what_is_pending),
@@ -176,6 +177,28 @@ fn who_feeds_sees_numbers_that_were_given(store: &mut SqlStore, target: &str) {
     assert_eq!(changes.step(store, target, Some(&seen), 4).unwrap(), Fed::Elsewhere);
     changes.feed(store, target, 4).unwrap();
     assert_eq!(pending(store, target), [2, 3, 4, 5]);
+}
+
+fn rows_of_dead_letters_are_forgotten(store: &mut SqlStore, target: &str) {
+    let other = &format!("{target}.other");
+    for target in [target, other] {
+        fed_and_rejected(store, target, 3, 2);
+    }
+    let claim = claimed(store, target, 1);
+    store.record(&claim.lease, &[rejected(3)]).unwrap();
+    for _ in 0..2 {
+        store.forget_images(target).unwrap();
+    }
+    store.release(&claim.lease).unwrap();
+    let mut images = |target: &str| -> Vec<Option<String>> {
+        let image = |queued: QueuedEvent| match queued.state {
+            QueuedState::Dead { row_image, .. } => row_image,
+            state => panic!("{state:?}"),
+        };
+        store.events(target, Which::Dead, 9).unwrap().into_iter().map(image).collect()
+    };
+    assert_eq!(images(target), [None, None, None]);
+    assert_eq!(images(other), [Some("{\"id\": 1}".to_owned()), Some("{\"id\": 1}".to_owned())]);
 }
 
 fn dead_letters_are_dropped(store: &mut SqlStore, target: &str) {
