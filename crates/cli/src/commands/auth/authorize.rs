@@ -53,6 +53,10 @@ pub(crate) fn authorize(name: &ProviderName, args: &AuthArgs, ui: &Ui) -> Result
     };
     let stored = consent.finish(pasted.as_ref(), &|text| ui.error_text(&format!("warning: {}", ui.message(text))))?;
     ui.line(&format!("Authorized {}: {}", stored.provider, ui.message(&stored.scope)));
+    if state.is_plain {
+        let help = "ENCRYPTION_KEY in config/state.sql protects them, in a state that is made with it";
+        ui.error_text(&format!("warning: the state is not encrypted: who reads its file has the tokens; {help}"));
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use lib_functions::ProviderName;
 use oauth::OAuthError;
-use state::{Heartbeat, SharedStore, StateError};
+use state::{BackendKind, Heartbeat, SharedStore, StateError};
 
 use super::state::state_opener;
 use crate::args::{AuthArgs, AuthCommand};
@@ -40,6 +40,8 @@ fn provider_name(name: &str) -> Result<ProviderName, CliError> {
 /// The project's state, open, with signs of life for what is leased.
 struct OpenState {
     store: SharedStore,
+    /// Whether whoever can read its file can read what is in it.
+    is_plain: bool,
     _heartbeat: Heartbeat,
 }
 
@@ -49,7 +51,8 @@ impl OpenState {
         let store = state_opener(&invocation.root, &invocation.environment, &session, wait)?()?;
         let heartbeat = Heartbeat::start(&store)
             .map_err(|error| StateError::Write { message: format!("start a thread: {error}") })?;
-        Ok(Self { store: SharedStore::new(Box::new(store)), _heartbeat: heartbeat })
+        let is_plain = store.backend_kind() == BackendKind::File && store.config().file.encryption_key().is_none();
+        Ok(Self { is_plain, store: SharedStore::new(Box::new(store)), _heartbeat: heartbeat })
     }
 }
 

@@ -2,8 +2,6 @@
 
 use std::process::ExitCode;
 
-use oauth::OAuthError;
-
 use super::{OpenState, provider_name};
 use crate::args::AuthRemoveArgs;
 use crate::error::CliError;
@@ -15,7 +13,9 @@ pub(crate) fn remove(args: &AuthRemoveArgs, ui: &Ui) -> Result<ExitCode, CliErro
     let provider = provider_name(&args.provider)?;
     let state = OpenState::open(&invocation, args.wait.state_wait)?;
     let stored = state.store.lock().token(provider.as_str())?;
-    let Some(stored) = stored else { return Err(OAuthError::NoToken { provider }.into()) };
+    let Some(stored) = stored else {
+        return Err(CliError::Summary(format!("there are no tokens of {provider}: nothing was removed")));
+    };
     if !args.yes {
         let question =
             format!("Remove the tokens of {provider}? Models that use them fail until it is authorized again.");

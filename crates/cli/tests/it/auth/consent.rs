@@ -261,6 +261,17 @@ fn with_json_nothing_is_on_standard_output() {
 }
 
 #[test]
+fn a_state_that_is_not_encrypted_is_warned_of() {
+    let scene = Scene::new();
+    scene.project.write("config/state.sql", "ATTACH 'state.duckdb' AS state;");
+    let asking = Asking::start(&scene.project, &[], &[]);
+    browse(&asking.url);
+    let output = asking.end().success();
+    assert!(output.stderr.starts_with("warning: the state is not encrypted"), "{}", output.stderr);
+    assert_eq!(output.stderr.lines().count(), 1);
+}
+
+#[test]
 fn a_variable_of_another_time_is_noted() {
     let scene = Scene::new();
     let asking = Asking::start(&scene.project, &[], &[("ONDATRA_KEY", "old")]);

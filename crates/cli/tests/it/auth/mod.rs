@@ -5,6 +5,7 @@ mod commands;
 mod consent;
 mod redaction;
 mod refresh;
+mod tutorial;
 mod workers;
 
 use std::io::{BufRead, BufReader};
@@ -109,7 +110,12 @@ struct Asking {
 
 impl Asking {
     fn start(project: &Project, args: &[&str], variables: &[(&str, &str)]) -> Self {
-        let mut command = project.command(&[&["auth", "crm"], args].concat());
+        Self::of(project, "crm", args, variables)
+    }
+
+    /// The same for another provider.
+    fn of(project: &Project, provider: &str, args: &[&str], variables: &[(&str, &str)]) -> Self {
+        let mut command = project.command(&[&["auth", provider], args].concat());
         let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = piped.envs(variables.iter().copied()).spawn().unwrap();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
