@@ -81,8 +81,12 @@ impl ClientCredentials {
 }
 
 /// Where a provider takes refresh tokens, if its variable says so.
-pub(crate) fn token_url(name: &ProviderName, environment: &Environment) -> Option<String> {
-    value(name, TOKEN_URL, environment)
+///
+/// # Errors
+/// The variable stands for a file that cannot be read.
+pub(crate) fn token_url(name: &ProviderName, environment: &Environment) -> Result<Option<String>, OAuthError> {
+    environment.check(&variable(name, TOKEN_URL))?;
+    Ok(value(name, TOKEN_URL, environment))
 }
 
 /// The providers that have all of their variables, by name.

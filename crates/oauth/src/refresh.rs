@@ -63,7 +63,7 @@ impl Refresh<'_> {
     fn ask(&self, stored: &Token) -> Result<Grant, OAuthError> {
         let client = ClientCredentials::read(self.name, self.environment)?;
         self.endpoint.redactor.add_secret(&client.secret);
-        let url = token_url(self.name, self.environment).unwrap_or_else(|| stored.token_url.clone());
+        let url = self.token_url(stored)?;
         let form = [
             ("grant_type", "refresh_token"),
             ("refresh_token", &stored.refresh_token),
@@ -79,12 +79,17 @@ impl Refresh<'_> {
         })
     }
 
+    /// Where the variables say, else where the tokens came from.
+    fn token_url(&self, stored: &Token) -> Result<String, OAuthError> {
+        Ok(token_url(self.name, self.environment)?.unwrap_or_else(|| stored.token_url.clone()))
+    }
+
     /// Stores what was given before anybody uses it. False if the state has other tokens by now.
     fn keep(&self, stored: &Token, grant: &Grant) -> Result<bool, OAuthError> {
         let token = Token {
             refresh_token: grant.refresh_token.clone().unwrap_or_else(|| stored.refresh_token.clone()),
             scope: grant.scope.clone().or_else(|| stored.scope.clone()),
-            token_url: token_url(self.name, self.environment).unwrap_or_else(|| stored.token_url.clone()),
+            token_url: self.token_url(stored)?,
             ..of_grant(self.name, grant)
         };
         let kept = self.store.lock().put_token(&token, Some(&stored.refresh_token));

@@ -23,10 +23,10 @@ pub(crate) fn authorize(name: &ProviderName, args: &AuthArgs, ui: &Ui) -> Result
         ui.error_text("note: ONDATRA_KEY is ignored: providers are asked directly");
     }
     let provider = Provider::read(name, environment)?;
-    let cancellation = Cancellation::default();
-    cancel_on_signal(&cancellation)?;
     // Nobody is asked for what cannot be kept.
     let state = OpenState::open(&invocation, args.wait.state_wait)?;
+    let cancellation = Cancellation::default();
+    cancel_on_signal(&cancellation)?;
     let consent = Consent::begin(
         provider,
         ConsentOptions {

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 use http_client::{Client, ClientOptions, Stop};
-use lib_functions::{AccessTokens, ProviderName};
+use lib_functions::{AccessTokens, ProviderName, TokenError};
 use oauth::{ManagedTokens, TokenSources};
 use project::{Environment, Redactor};
-use state::{BackendKind, SharedStore};
+use state::{BackendKind, LeaseAnswer, Leases, SharedStore, StateConfig};
 use testkit::{AuthorizationServer, StateFixture};
 
 use super::{Scene, shared, token};
@@ -97,4 +98,26 @@ fn workers_on_a_quack_server_share_a_refresh() {
     let fixture = StateFixture::new(BINARY, BackendKind::Quack);
     let stores: Vec<SharedStore> = (0..WORKERS).map(|at| shared(fixture.open(&format!("w{at}")))).collect();
     exercise(&fixture, &stores);
+}
+
+/// A worker that died while it refreshed is in the way for no longer than its lease.
+#[test]
+fn the_lease_of_a_dead_worker_runs_out() {
+    for kind in [BackendKind::Postgres, BackendKind::Quack] {
+        let fixture = StateFixture::new(BINARY, kind);
+        let server = Scene::on(&fixture);
+        let config = StateConfig { lease: Duration::from_secs(2), ..fixture.config() };
+        let mut dead = state::open(config, "dead".to_owned().into()).unwrap();
+        assert!(matches!(dead.take_lease("oauth:crm", "run").unwrap(), LeaseAnswer::Taken(_)));
+        let store = shared(fixture.open("alive"));
+        assert!(store.lock().put_token(&token(&server.authorized()), None).unwrap());
+        let name = ProviderName::parse("crm").unwrap();
+        let tokens = worker(&fixture, &store, 1);
+        // Who waits for it can be stopped, and has asked nobody.
+        let stopped = tokens.provider(&name, None, &Stop::new(|| true));
+        assert!(matches!(stopped, Err(TokenError::Stopped)) && server.refreshes() == 0);
+        tokens.provider(&name, None, &Stop::never()).unwrap();
+        assert_eq!((server.refreshes(), server.is_revoked()), (1, false));
+        drop(dead);
+    }
 }
