@@ -14,7 +14,8 @@ pub enum Argument {
     Text(String),
 }
 
-const OPERATORS: [&str; 6] = [">=", "<=", ">", "<", "=", "!="];
+/// The comparisons.
+pub(crate) const OPERATORS: [&str; 6] = [">=", "<=", ">", "<", "=", "!="];
 
 impl Argument {
     /// Reads an argument, without the blanks around it.
@@ -31,6 +32,28 @@ impl Argument {
             }
         }
         Self::Text(quoted(written).unwrap_or_else(|| written.to_owned()))
+    }
+
+    /// What the value is as a text, if that differs from what is written without quotes: `007` is the number 7, `5d` a time.
+    pub(crate) fn changed_from(&self, written: &str) -> Option<String> {
+        match self {
+            Self::Text(text) => (text != written && quoted(written).is_none()).then(|| text.clone()),
+            Self::Number(number) => {
+                let (sign, digits) = if let Some(digits) = number.strip_prefix('-') {
+                    ("-", digits)
+                } else {
+                    ("", number.trim_start_matches('+'))
+                };
+                let (whole, fraction) =
+                    digits.split_once('.').map_or((digits, None), |(whole, part)| (whole, Some(part)));
+                let whole = whole.trim_start_matches('0');
+                let whole = if whole.is_empty() { "0" } else { whole };
+                let fraction =
+                    fraction.filter(|part| !part.is_empty()).map_or_else(String::new, |part| format!(".{part}"));
+                let shown = format!("{sign}{whole}{fraction}");
+                (shown != written).then_some(shown)
+            }
+        }
     }
 
     /// The value as a text.
@@ -119,6 +142,25 @@ mod tests {
             ("\"My Col\"", Text("\"My Col\"".into())),
         ] {
             assert_eq!(Argument::read(written), passed, "{written}");
+        }
+    }
+
+    #[test]
+    fn what_is_passed_as_another_text_is_told() {
+        for (written, passed) in [
+            ("007", Some("7")),
+            ("+1.50", Some("1.50")),
+            ("-.5", Some("-0.5")),
+            ("0", None),
+            ("-3", None),
+            ("1.", Some("1")),
+            ("5d", Some("5 DAY")),
+            ("'5d'", None),
+            ("'007'", None),
+            (">=", None),
+            ("a", None),
+        ] {
+            assert_eq!(Argument::read(written).changed_from(written).as_deref(), passed, "{written}");
         }
     }
 

@@ -4,7 +4,10 @@ use model::Written;
 use types::literal;
 
 use crate::directive::{DispatchError, parse};
-use crate::{Argument, Check, Stage, find};
+use crate::{Argument, Check, ParamKind, Stage, find};
+
+/// Database and schema of what is shipped.
+pub const SHIPPED_IN: &str = "memory.main";
 
 /// A call of a check's macro.
 #[derive(Debug, Clone)]
@@ -19,14 +22,23 @@ pub struct Call {
     pub written: Written<String>,
     /// The shipped check behind it; `None` if the macro is the project's own.
     pub shipped: Option<&'static Check>,
+    /// Texts that are passed as something else than what is written: each as written, and as passed.
+    pub changed_texts: Vec<(String, String)>,
+    /// Where the project's macro is: one of the same name in the lake is another.
+    schema: Option<&'static str>,
 }
 
 impl Call {
-    /// Reads a directive's value. `is_own` tells whether the project has a macro of this lower-case name, which then
-    /// stands in the place of a shipped one.
-    pub fn read(stage: Stage, written: &Written<String>, is_own: impl Fn(&str) -> bool) -> Result<Self, DispatchError> {
+    /// Reads a directive's value. `own` tells the database and schema of the project's macro of this lower-case name, if
+    /// it has one, which then stands in the place of a shipped one.
+    pub fn read(
+        stage: Stage,
+        written: &Written<String>,
+        own: impl Fn(&str) -> Option<&'static str>,
+    ) -> Result<Self, DispatchError> {
         let parsed = parse(stage, &written.value)?;
-        let shipped = find(stage, &parsed.name).filter(|check| !is_own(&check.macro_name()));
+        let schema = own(&stage.macro_name(&parsed.name).to_lowercase());
+        let shipped = find(stage, &parsed.name).filter(|_| schema.is_none());
         let params = shipped.map_or(&[][..], |check| check.params);
         for (argument, param) in parsed.arguments.iter().zip(params) {
             if let Some(why) = argument.refusal(param.kind) {
@@ -38,7 +50,26 @@ impl Call {
                 });
             }
         }
-        Ok(Self { stage, name: parsed.name, arguments: parsed.arguments, written: written.clone(), shipped })
+        let texts = parsed.arguments.iter().zip(params).zip(&parsed.written);
+        let texts = texts.filter(|((_, param), _)| param.kind == ParamKind::Text);
+        let changed_texts = texts.filter_map(|((argument, _), written)| {
+            argument.changed_from(written).map(|passed| (written.clone(), passed))
+        });
+        let changed_texts = changed_texts.collect();
+        Ok(Self {
+            stage,
+            name: parsed.name,
+            arguments: parsed.arguments,
+            written: written.clone(),
+            shipped,
+            changed_texts,
+            schema,
+        })
+    }
+
+    /// Whether the macro is the project's own.
+    pub fn is_own(&self) -> bool {
+        self.schema.is_some()
     }
 
     /// Name of its macro, in lower case.
@@ -49,7 +80,12 @@ impl Call {
     /// The call as a relation (for FROM); `table` is the SQL of a name.
     fn relation(&self, table: &str) -> String {
         let arguments = std::iter::once(literal(table)).chain(self.arguments.iter().map(Argument::sql));
-        format!("{}({})", self.macro_name(), arguments.collect::<Vec<_>>().join(", "))
+        format!(
+            "{}.{}({})",
+            self.schema.unwrap_or(SHIPPED_IN),
+            self.macro_name(),
+            arguments.collect::<Vec<_>>().join(", ")
+        )
     }
 
     /// The relation of the rows at fault in `table`, if they can be told.

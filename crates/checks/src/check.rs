@@ -58,6 +58,8 @@ pub enum ParamKind {
     Value,
     /// A text.
     Text,
+    /// A span of time: `24h` or any text that is one to the engine.
+    Age,
     /// A table: its name, or a query in brackets.
     Table,
     /// The name of a column.
@@ -122,14 +124,14 @@ impl Check {
             at.map_or_else(|| table.to_owned(), |at| format!("({})", arguments[at]))
         };
         let text = expression(from, |name, format| self.sql_hole(name, format, &argument(name)));
-        Some(format!("query('SELECT * FROM ' || {text})"))
+        Some(format!("system.main.query('SELECT * FROM ' || {text})"))
     }
 
     /// The statement that makes its macro.
     pub(crate) fn create(&self) -> String {
         let params: String = self.params.iter().map(|param| format!(", {}", param.name)).collect();
         format!(
-            "CREATE MACRO memory.main.{}(t{params}) AS TABLE\nSELECT {} AS message\nFROM query({})\nWHERE {};",
+            "CREATE MACRO memory.main.{}(t{params}) AS TABLE\nSELECT {} AS message\nFROM system.main.query({})\nWHERE {};",
             self.macro_name(),
             self.message_expression(),
             self.query_expression(),
@@ -154,14 +156,17 @@ impl Check {
             ("t", _) => "replace(t, '\"', '')".to_owned(),
             (_, "percent") => format!("printf('%.4g', {name}::DOUBLE)"),
             (_, "two digits") => format!("printf('%.2f', {name}::DOUBLE)"),
-            _ => format!("ondatra_checks_show({name})"),
+            _ if self.params.iter().any(|param| param.name == name) => {
+                format!("memory.main.ondatra_checks_show({name})")
+            }
+            _ => format!("memory.main.ondatra_checks_found({name})"),
         });
         let Some(op) = self.operator() else { return message };
         let what = if self.stage == Stage::Warning { "warning" } else { "failed" };
         let unknown = literal(&format!("{} {what}: unknown operator ", self.name));
         format!(
-            "CASE WHEN ondatra_checks_is_operator({op}) THEN {message} \
-             ELSE {unknown} || ondatra_checks_show({op}) || ', use one of >=, <=, >, <, =, !=' END"
+            "CASE WHEN memory.main.ondatra_checks_is_operator({op}) THEN {message} \
+             ELSE {unknown} || memory.main.ondatra_checks_show({op}) || ', use one of >=, <=, >, <, =, !=' END"
         )
     }
 
@@ -187,7 +192,7 @@ impl Check {
             Query::Select { finds, .. } | Query::Built { finds, .. } => finds,
         };
         match self.operator() {
-            Some(op) => format!("{finds} OR NOT ondatra_checks_is_operator({op})"),
+            Some(op) => format!("{finds} OR NOT memory.main.ondatra_checks_is_operator({op})"),
             None => finds.to_owned(),
         }
     }
@@ -197,12 +202,17 @@ impl Check {
     fn sql_hole(&self, name: &str, format: &str, value: &str) -> String {
         let kind = self.params.iter().find(|param| param.name == name).map(|param| param.kind);
         match kind {
-            _ if format == "text" => format!("ondatra_checks_text({value})"),
+            _ if format == "step" => format!("memory.main.ondatra_checks_step({value})"),
+            _ if format == "text" => format!("memory.main.ondatra_checks_text({value})"),
             Some(ParamKind::Expression) => format!("'(' || {value} || ')'"),
-            Some(ParamKind::Operator) => format!("ondatra_checks_operator({value})"),
-            Some(ParamKind::Value) => format!("ondatra_checks_literal({value})"),
-            Some(ParamKind::Text | ParamKind::Label) => format!("ondatra_checks_text({value})"),
-            Some(ParamKind::Name) => format!("ondatra_checks_text(ondatra_checks_unquote({value}))"),
+            Some(ParamKind::Operator) => format!("memory.main.ondatra_checks_operator({value})"),
+            Some(ParamKind::Value) => format!("memory.main.ondatra_checks_literal({value})"),
+            Some(ParamKind::Text | ParamKind::Age | ParamKind::Label) => {
+                format!("memory.main.ondatra_checks_text({value})")
+            }
+            Some(ParamKind::Name) => {
+                format!("memory.main.ondatra_checks_text(memory.main.ondatra_checks_unquote({value}))")
+            }
             Some(ParamKind::Expressions | ParamKind::Table | ParamKind::Type) | None => value.to_owned(),
         }
     }

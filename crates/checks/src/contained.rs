@@ -15,6 +15,8 @@ pub(crate) fn is_contained(text: &str) -> bool {
         let piece = &text[token.span];
         let is_in_order = match (token.kind, piece) {
             (TokenKind::LineComment | TokenKind::BlockComment | TokenKind::Semicolon, _) => false,
+            // By what stands before it in the whole statement, the engine may take one for a part of a name.
+            (TokenKind::Space, _) if !piece.is_ascii() => false,
             (TokenKind::Symbol, "(" | "[" | "{") => {
                 open.push(piece);
                 true
@@ -84,6 +86,11 @@ mod tests {
             "a'",
             "e'\\'",
             "a\0b",
+            "1e'\\'' ) OR ('",
+            "€$$) OR (€$$",
+            "1$$ + (2",
+            "e'a'\n'\\'' ) OR ('",
+            "a\u{a0}+ b",
         ] {
             assert!(!is_contained(text), "{text}");
         }

@@ -81,6 +81,8 @@ impl DispatchError {
 pub(crate) struct Parsed {
     pub name: String,
     pub arguments: Vec<Argument>,
+    /// Each as it is written.
+    pub written: Vec<String>,
 }
 
 /// Takes a directive's value apart.
@@ -93,14 +95,15 @@ pub(crate) fn parse(stage: Stage, value: &str) -> Result<Parsed, DispatchError> 
     if !is_identifier(name) {
         return Err(DispatchError::Name { stage, name: name.to_owned() });
     }
-    let arguments = inner.map_or_else(|| Ok(Vec::new()), |inner| arguments(inner, value))?;
-    Ok(Parsed { name: name.to_owned(), arguments })
+    let written = inner.map_or_else(|| Ok(Vec::new()), |inner| arguments(inner, value))?;
+    let arguments = written.iter().map(|written| Argument::read(written)).collect();
+    Ok(Parsed { name: name.to_owned(), arguments, written })
 }
 
 /// The arguments in the text behind the opening bracket.
 ///
 /// Commas part them outside of quotes, `( )` and `{ }`. A doubled quote closes and opens at once, so it needs no rule.
-fn arguments(inner: &str, written: &str) -> Result<Vec<Argument>, DispatchError> {
+fn arguments(inner: &str, written: &str) -> Result<Vec<String>, DispatchError> {
     let (mut round, mut curly, mut in_text, mut start) = (0_usize, 0_usize, false, 0);
     let mut parts = Vec::new();
     for (at, c) in inner.char_indices() {
@@ -117,7 +120,7 @@ fn arguments(inner: &str, written: &str) -> Result<Vec<Argument>, DispatchError>
                 if !text.is_empty() {
                     return Err(DispatchError::Trailing { text: text.to_owned(), written: written.to_owned() });
                 }
-                return Ok(read_all(parts));
+                return Ok(trimmed(parts));
             }
             ',' if round == 0 && curly == 0 => {
                 parts.push(&inner[start..at]);
@@ -130,11 +133,11 @@ fn arguments(inner: &str, written: &str) -> Result<Vec<Argument>, DispatchError>
 }
 
 /// A trailing empty argument is none.
-fn read_all(mut parts: Vec<&str>) -> Vec<Argument> {
+fn trimmed(mut parts: Vec<&str>) -> Vec<String> {
     if parts.last().is_some_and(|last| last.trim().is_empty()) {
         parts.pop();
     }
-    parts.into_iter().map(|part| Argument::read(part.trim())).collect()
+    parts.into_iter().map(|part| part.trim().to_owned()).collect()
 }
 
 #[cfg(test)]

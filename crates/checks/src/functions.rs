@@ -14,6 +14,7 @@ pub struct Function {
     pub gives: &'static str,
     /// Whether it is there for masking tags.
     pub masks: bool,
+    /// What it calls is named where it is: on the path of a caller, macros of the lake may stand before.
     body: &'static str,
 }
 
@@ -24,7 +25,7 @@ pub const FUNCTIONS: [Function; 6] = [
         params: "a, b",
         gives: "a / b as DOUBLE; NULL where b is 0 or either is NULL",
         masks: false,
-        body: "a::DOUBLE / nullif(b::DOUBLE, 0)",
+        body: "a::DOUBLE / system.main.nullif(b::DOUBLE, 0)",
     },
     Function {
         name: "cents_to_dollars",
@@ -41,8 +42,8 @@ pub const FUNCTIONS: [Function; 6] = [
         // What has no character before the last @ is no address, and hidden as a whole.
         body: r"CASE
         WHEN v IS NULL THEN NULL
-        WHEN regexp_full_match(v::VARCHAR, '(?s).+@[^@]*')
-            THEN regexp_replace(v::VARCHAR, '(?s)^(.).*@([^@]*)$', '\1***@\2')
+        WHEN system.main.regexp_full_match(v::VARCHAR, '(?s).+@[^@]*')
+            THEN system.main.regexp_replace(v::VARCHAR, '(?s)^(.).*@([^@]*)$', '\1***@\2')
         ELSE '***' END",
     },
     Function {
@@ -53,7 +54,7 @@ pub const FUNCTIONS: [Function; 6] = [
         // Four characters would be shown in full.
         body: "CASE
         WHEN v IS NULL THEN NULL
-        WHEN length(v::VARCHAR) > 4 THEN '***-**-' || right(v::VARCHAR, 4)
+        WHEN system.main.length(v::VARCHAR) > 4 THEN '***-**-' || system.main.right(v::VARCHAR, 4)
         ELSE '***-**-****' END",
     },
     Function {
@@ -61,7 +62,7 @@ pub const FUNCTIONS: [Function; 6] = [
         params: "v",
         gives: "the SHA-256 of the text, unsalted, as 64 hex digits: equal values stay equal",
         masks: true,
-        body: "sha256(v::VARCHAR)",
+        body: "system.main.sha256(v::VARCHAR)",
     },
     Function { name: "redact", params: "v", gives: "[REDACTED], for NULL too", masks: true, body: "'[REDACTED]'" },
 ];

@@ -106,6 +106,12 @@ impl EngineError {
         }
     }
 
+    /// The same without a name that the engine thinks was meant: it knows all functions, not which of them fit.
+    pub fn unsuggested(&self) -> String {
+        let text = self.cleaned();
+        text.split("\nDid you mean ").next().unwrap_or(&text).to_owned()
+    }
+
     /// Whether the statement itself was refused, before it looked at any row.
     pub fn is_refusal(&self) -> bool {
         matches!(self, Self::Sql { class, .. } if ["Binder", "Catalog", "Parser", "Syntax"].iter().any(|word| class.starts_with(word)))
@@ -144,6 +150,12 @@ impl EngineError {
     pub fn is_of_extension(&self) -> bool {
         let Self::Sql { class, message, .. } = self else { return false };
         class.starts_with("Catalog") && message.contains("it exists in the ")
+    }
+
+    /// Whether there is no function of a name, not even in an extension that is not loaded.
+    pub fn is_unknown_function(&self) -> bool {
+        let Self::Sql { class, message, .. } = self else { return false };
+        class.starts_with("Catalog") && message.contains("Function with name ") && !self.is_of_extension()
     }
 
     /// Byte of the statement at which it failed, where known.

@@ -6,7 +6,6 @@ use std::sync::{Mutex, PoisonError};
 
 use engine::{Connection, EngineError, Value};
 use query::DeclaredType;
-use types::quote;
 
 use crate::row_text::{placed_rows, replaced_rows};
 use crate::sql::cast;
@@ -25,15 +24,14 @@ pub struct PageMasker {
 }
 
 impl PageMasker {
-    /// Masks those of `columns` for which `functions`, of the same length, names a function.
+    /// Masks those of `columns` for which `functions`, of the same length, names a function as SQL calls it.
     ///
     /// # Errors
     /// A function does not exist on the connection, or does not take the values of its column.
     pub fn new(connection: Connection, columns: &[Column], functions: &[Option<String>]) -> Result<Self, EngineError> {
         let function = |at: usize| functions.get(at)?.as_ref();
         let typed = |at: usize, carrier: &str| cast(&columns[at], columns[at].is_try, carrier);
-        let masked =
-            |at: usize, carrier: &str| Some(format!("{}({})::VARCHAR", quote(function(at)?), typed(at, carrier)));
+        let masked = |at: usize, carrier: &str| Some(format!("{}({})::VARCHAR", function(at)?, typed(at, carrier)));
         // A function that does not look at its values leaves them uncast, and a bad one unnoticed.
         let cast_at_least = |at: usize, carrier: &str| function(at).map(|_| typed(at, carrier));
         let sql = replaced_rows("\"row\"", &page(), columns.len(), masked, cast_at_least);
@@ -85,7 +83,7 @@ impl Column {
     /// exactly.
     pub fn masked(&self, type_name: &str) -> Option<Self> {
         let declared = DeclaredType::parse(type_name);
-        let is_simple = matches!(declared, DeclaredType::Scalar(_) | DeclaredType::Decimal { .. });
+        let is_simple = declared.is_simple();
         let column = Self { declared, sql_type: type_name.to_owned(), is_try: false, is_masked: false, ..self.clone() };
         is_simple.then_some(column)
     }

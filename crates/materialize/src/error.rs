@@ -55,7 +55,7 @@ pub enum MaterializeError {
         available: Vec<String>,
     },
     /// A column cannot be masked.
-    #[error("column `{column}` cannot be masked with {function}: {}", error.cleaned())]
+    #[error("column `{column}` cannot be masked with {function}: {}", error.unsuggested())]
     Mask {
         /// The column.
         column: String,

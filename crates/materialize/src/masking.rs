@@ -37,7 +37,7 @@ impl<'a> Masked<'a> {
     pub fn select(&self) -> String {
         let replaced = self.masks.iter().map(|(mask, column)| {
             let column = quote(column);
-            format!("{}({column}) AS {column}", quote(&mask.function))
+            format!("{}({column}) AS {column}", mask.sql())
         });
         format!("SELECT * REPLACE ({}) FROM (", replaced.collect::<Vec<_>>().join(", "))
     }
@@ -48,7 +48,7 @@ impl<'a> Masked<'a> {
             return error;
         }
         let culprit = self.masks.iter().find_map(|(mask, column)| {
-            let (function, column) = (quote(&mask.function), quote(column));
+            let (function, column) = (mask.sql(), quote(column));
             let sql = format!("SELECT * FROM (DESCRIBE SELECT {function}({column}) FROM ({}\n))", self.sql);
             Some((mask, connection.query(&sql).err()?))
         });
@@ -84,7 +84,7 @@ pub fn mask_present(connection: &Connection, table: &str, masks: &[Mask]) -> Res
         let Some(column) = present.iter().find(|column| column.name.eq_ignore_ascii_case(&mask.column)) else {
             continue;
         };
-        let (name, function) = (quote(&column.name), quote(&mask.function));
+        let (name, function) = (quote(&column.name), mask.sql());
         check_type(connection, table, column, &format!("{function}({name})"), mask)?;
         set.push(format!("{name} = {function}({name})"));
     }

@@ -9,11 +9,13 @@ pub struct WrittenMacro {
     pub name: String,
     /// Whether it is called in FROM.
     pub is_table: bool,
+    /// The whole statement.
+    pub statement: String,
     /// What stands behind `AS`, overload by overload: an expression or a SELECT.
     pub bodies: Vec<String>,
 }
 
-/// The aliases of the databases that `sql` attaches, in order.
+/// The names of the databases that `sql` attaches, in order: their aliases, or what the engine makes of their paths.
 pub fn attached_names(sql: &str) -> Vec<String> {
     split_statements(sql).into_iter().filter_map(|range| attached_name(&Code::new(&sql[range]))).collect()
 }
@@ -23,7 +25,16 @@ fn attached_name(code: &Code<'_>) -> Option<String> {
         return None;
     }
     let path = (1..code.len()).find(|&at| code.kind(at) == Some(TokenKind::Text))?;
-    code.is(path + 1, &["as"]).then(|| code.value(path + 2))
+    Some(if code.is(path + 1, &["as"]) { code.value(path + 2) } else { name_of_path(&code.value(path)) })
+}
+
+/// The name of a database without an alias: that of its file, without what stands before a colon and behind a point.
+fn name_of_path(path: &str) -> String {
+    let file = path.rsplit('/').next().unwrap_or_default();
+    let file = file.rsplit(':').next().unwrap_or_default();
+    let name = file.split('.').find(|part| !part.is_empty()).unwrap_or_default();
+    let is_taken = ["main", "system", "temp"].contains(&name.to_lowercase().as_str());
+    if is_taken { format!("{name}_db") } else { name.to_owned() }
 }
 
 /// The macros that `sql` makes, in order.
@@ -47,7 +58,7 @@ fn written_macro(statement: &str) -> Option<WrittenMacro> {
         next = (end < code.len()).then_some(end + 1);
     }
     let name = code.value(open - 1).to_lowercase();
-    (!bodies.is_empty()).then_some(WrittenMacro { name, is_table, bodies })
+    (!bodies.is_empty()).then_some(WrittenMacro { name, is_table, statement: statement.to_owned(), bodies })
 }
 
 /// Where a body begins: behind the parameters whose bracket is at `open`, and `AS` or `AS TABLE`.
@@ -93,7 +104,20 @@ mod tests {
     fn aliases_are_found_in_every_form_of_attach() {
         let sql = "ATTACH 'a' AS lake (TYPE sqlite); attach or replace database if not exists 'x AS y' as \"C\"\"rm\";\n\
                    -- ATTACH 'b' AS b\nATTACH 'c'; SELECT 'ATTACH ''d'' AS d'";
-        assert_eq!(attached_names(sql), ["lake", "C\"rm"]);
+        assert_eq!(attached_names(sql), ["lake", "C\"rm", "c"]);
+        for (path, name) in [
+            ("data/shop.db", "shop"),
+            ("data/my.shop.db", "my"),
+            ("Shop.DB", "Shop"),
+            ("data/.hidden.db", "hidden"),
+            ("a b.duckdb", "a b"),
+            ("sqlite:shop.db", "shop"),
+            ("duckdb:data/shop.db", "shop"),
+            ("main.db", "main_db"),
+            ("sh''op", "sh'op"),
+        ] {
+            assert_eq!(attached_names(&format!("ATTACH '{path}' (READ_ONLY)")), [name]);
+        }
     }
 
     #[test]

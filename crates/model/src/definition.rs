@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use sha2::{Digest, Sha256};
 use types::{Column, hex};
 
-use crate::lexer::{TokenKind, code_words, reachable_words, split_statements, tokens};
+use crate::lexer::{Code, TokenKind, code_words, reachable_words, split_statements, tokens};
 use crate::parse::Model;
 
 /// `sql` without comments, blanks collapsed and letters lowered outside of texts and quoted names.
@@ -73,6 +73,9 @@ pub fn schema_hash(columns: &[Column]) -> String {
 pub struct ConfigDefinitions {
     statements: Vec<Definition>,
     macros: BTreeSet<String>,
+    /// Those of them that are temporary.
+    temporary: BTreeSet<String>,
+    has_unknown_names: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -100,16 +103,36 @@ impl ConfigDefinitions {
         self.add(sql, source_names);
     }
 
+    /// Whether a variable of the environment stands in the name of a macro, which then is not known.
+    pub fn has_unknown_names(&self) -> bool {
+        self.has_unknown_names
+    }
+
     /// Names of the macros, in lower case.
     pub fn macros(&self) -> &BTreeSet<String> {
         &self.macros
+    }
+
+    /// Database and schema of a macro of this lower-case name, if there is one. Called without them, the engine would take
+    /// one of the same name in the lake.
+    pub fn macro_schema(&self, name: &str) -> Option<&'static str> {
+        let schema = if self.temporary.contains(name) { "temp.main" } else { "memory.main" };
+        self.macros.contains(name).then_some(schema)
     }
 
     fn add(&mut self, sql: &str, names: impl Fn(&[String]) -> Vec<String>) {
         for range in split_statements(sql) {
             let statement = &sql[range.clone()];
             let words = code_words(statement);
-            self.macros.extend(macro_name(&words));
+            if let Some(name) = macro_name(&words) {
+                let is_temporary =
+                    words.iter().map(String::as_str).take_while(|word| !MACRO.contains(word)).any(is_temporary);
+                self.temporary.extend(is_temporary.then(|| name.clone()));
+                self.macros.insert(name);
+                let code = Code::new(statement);
+                let mut head = (0..code.len()).map(|at| code.text(at)).take_while(|&text| text != "(");
+                self.has_unknown_names |= head.any(|text| text.contains('$'));
+            }
             let reaches = reachable_words(statement);
             self.statements.push(Definition { names: names(&words), normal: normalize(statement), reaches });
         }
@@ -132,7 +155,13 @@ impl ConfigDefinitions {
 }
 
 fn macro_name(words: &[String]) -> Option<String> {
-    name_after(words, &["macro", "function"])
+    name_after(words, &MACRO)
+}
+
+const MACRO: [&str; 2] = ["macro", "function"];
+
+fn is_temporary(word: &str) -> bool {
+    ["temp", "temporary"].contains(&word)
 }
 
 /// The defined name: the word after the keyword, past `IF NOT EXISTS` and a qualifying catalog or schema.

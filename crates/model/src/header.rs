@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use crate::lexer::{TokenKind, block_comment_length, tokens};
+use crate::lexer::{TokenKind, tokens};
+use crate::scan::block_comment_length;
 
 /// Every directive of the current version.
 const DIRECTIVES: [&str; 15] = [

@@ -3,6 +3,11 @@
 
 use std::ops::Range;
 
+use crate::scan::{
+    block_comment_length, dollar_quoted_length, dollar_tag_length, escaped_length, is_blank, is_name_start,
+    line_comment_length, name_length, number_length, quoted_length, run_length,
+};
+
 /// What a piece of SQL text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenKind {
@@ -53,67 +58,21 @@ pub fn tokens(sql: &str) -> Vec<Token> {
 }
 
 fn next_token(rest: &str) -> (TokenKind, usize) {
-    let mut chars = rest.chars();
-    let Some(first) = chars.next() else { return (TokenKind::Symbol, 0) };
+    let Some(first) = rest.chars().next() else { return (TokenKind::Symbol, 0) };
     match first {
-        c if c.is_whitespace() => (TokenKind::Space, run_length(rest, char::is_whitespace)),
-        '-' if rest.starts_with("--") => (TokenKind::LineComment, rest.find(['\n', '\r']).unwrap_or(rest.len())),
+        c if is_blank(c) => (TokenKind::Space, run_length(rest, is_blank)),
+        '-' if rest.starts_with("--") => (TokenKind::LineComment, line_comment_length(rest)),
         '/' if rest.starts_with("/*") => (TokenKind::BlockComment, block_comment_length(rest).unwrap_or(rest.len())),
-        '\'' => (TokenKind::Text, quoted_length(rest, '\'', false)),
-        'e' | 'E' if rest[1..].starts_with('\'') => (TokenKind::Text, 1 + quoted_length(&rest[1..], '\'', true)),
-        '"' => (TokenKind::QuotedName, quoted_length(rest, '"', false)),
+        '\'' => (TokenKind::Text, quoted_length(rest, '\'')),
+        'e' | 'E' if rest[1..].starts_with('\'') => (TokenKind::Text, escaped_length(rest)),
+        '"' => (TokenKind::QuotedName, quoted_length(rest, '"')),
         '$' => dollar_quoted_length(rest).map_or((TokenKind::Symbol, 1), |len| (TokenKind::Text, len)),
         ';' => (TokenKind::Semicolon, 1),
-        // DuckDB lets `$` continue a name: `a$b$` opens no dollar quote.
-        c if is_word_char(c) => (TokenKind::Word, run_length(rest, |c| is_word_char(c) || c == '$')),
-        c => (TokenKind::Symbol, c.len_utf8()),
+        // In `1..2` neither point is one of a number.
+        '.' if rest.starts_with("..") => (TokenKind::Symbol, 2),
+        c if is_name_start(c) => (TokenKind::Word, name_length(rest)),
+        c => number_length(rest).map_or((TokenKind::Symbol, c.len_utf8()), |len| (TokenKind::Word, len)),
     }
-}
-
-fn is_word_char(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
-}
-
-fn run_length(rest: &str, belongs: impl Fn(char) -> bool) -> usize {
-    rest.find(|c| !belongs(c)).unwrap_or(rest.len())
-}
-
-/// Length of the block comment that `rest` starts with, nested ones included; `None` if it is not closed.
-pub(crate) fn block_comment_length(rest: &str) -> Option<usize> {
-    let bytes = rest.as_bytes();
-    let (mut depth, mut at) = (0, 0);
-    while at + 1 < bytes.len() {
-        match &bytes[at..at + 2] {
-            b"/*" => (depth, at) = (depth + 1, at + 2),
-            b"*/" => (depth, at) = (depth - 1, at + 2),
-            _ => at += 1,
-        }
-        if depth == 0 {
-            return Some(at);
-        }
-    }
-    None
-}
-
-fn quoted_length(rest: &str, quote: char, backslash_escapes: bool) -> usize {
-    let mut chars = rest.char_indices().skip(1).peekable();
-    while let Some((at, c)) = chars.next() {
-        if backslash_escapes && c == '\\' {
-            chars.next();
-        } else if c == quote && chars.next_if(|&(_, next)| next == quote).is_none() {
-            return at + 1;
-        }
-    }
-    rest.len()
-}
-
-fn dollar_quoted_length(rest: &str) -> Option<usize> {
-    let tag_end = 1 + rest[1..].find('$')?;
-    let tag = &rest[..=tag_end];
-    let name = &tag[1..tag_end];
-    let valid = name.chars().all(is_word_char) && !name.starts_with(|c: char| c.is_ascii_digit());
-    let body = &rest[tag.len()..];
-    valid.then(|| body.find(tag).map_or(rest.len(), |end| tag.len() + end + tag.len()))
 }
 
 /// The byte at which a text, quoted name or comment begins that `sql` does not close.
@@ -210,7 +169,7 @@ impl<'a> Code<'a> {
         match self.kind(at) {
             Some(TokenKind::QuotedName) => inner(text, '"'),
             Some(TokenKind::Text) if text.starts_with('$') => {
-                let tag = text[1..].find('$').map_or(0, |end| end + 2);
+                let tag = dollar_tag_length(text).unwrap_or(0);
                 let end = text.len().saturating_sub(tag).max(tag);
                 text.get(tag..end).unwrap_or_default().to_owned()
             }

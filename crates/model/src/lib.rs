@@ -4,6 +4,7 @@
 //! through the [`SqlParser`] trait, which the engine implements.
 
 mod body;
+mod closest;
 mod column_tags;
 mod compatibility;
 mod config_names;
@@ -17,8 +18,10 @@ mod limits;
 mod masks;
 mod parse;
 mod references;
+mod scan;
 mod tree;
 
+pub use closest::closest_name;
 pub use column_tags::{ColumnDoc, is_masking_tag};
 pub use config_names::{WrittenMacro, attached_names, written_macros};
 pub use definition::{ConfigDefinitions, definition_hash, normalize, schema_hash};

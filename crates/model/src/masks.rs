@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use types::Kind;
+use types::{Kind, quote};
 
 use crate::{ColumnDoc, Model};
 
@@ -15,6 +15,16 @@ pub struct Mask {
     pub function: String,
     /// Bytes of the directive's value in the file.
     pub span: Range<usize>,
+    /// Database and schema of the function; as long as nobody looked, the search path tells.
+    pub schema: Option<&'static str>,
+}
+
+impl Mask {
+    /// The function as SQL calls it.
+    pub fn sql(&self) -> String {
+        let function = quote(&self.function);
+        self.schema.map_or_else(|| function.clone(), |schema| format!("{schema}.{function}"))
+    }
 }
 
 impl Model {
@@ -33,7 +43,7 @@ impl Model {
         let tagged = self.columns.iter().filter(|doc| self.is_key(&doc.name) == keys);
         let mask = |doc: &ColumnDoc| {
             let function = doc.mask()?.to_owned();
-            Some(Mask { column: doc.name.clone(), function, span: doc.span.clone() })
+            Some(Mask { column: doc.name.clone(), function, span: doc.span.clone(), schema: None })
         };
         tagged.filter_map(mask).collect()
     }

@@ -154,7 +154,9 @@ impl Reader {
                 HeaderProblem::Unknown { word, span, suggestion } => {
                     let line = self.model.place(span.clone()).line();
                     let help = match suggestion {
-                        Some(known) if known == word => format!("write `-- @{known}: value`"),
+                        Some(known) if known == word => {
+                            format!("@{known} is known, and lacks its value: write `-- @{known}: value`")
+                        }
                         Some(known) => format!("did you mean `@{known}`?"),
                         None => "a directive is `-- @name: value`; to keep a comment, do not begin it with `@`".into(),
                     };

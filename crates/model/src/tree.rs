@@ -34,6 +34,15 @@ pub trait SqlParser {
 }
 
 impl SyntaxTree {
+    /// Whether the text has parameters (`$1`, `?`), for which nothing here has values.
+    pub fn has_parameters(&self) -> bool {
+        let statements = self.0["statements"].as_array();
+        statements
+            .into_iter()
+            .flatten()
+            .any(|statement| !statement["named_param_map"].as_array().is_none_or(Vec::is_empty))
+    }
+
     /// How many statements the engine read in the text, whatever it looks like.
     pub fn statement_count(&self) -> usize {
         self.0["statements"].as_array().map_or(1, Vec::len)

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::time::Duration;
 
+use checks::Stage;
 use engine::{Connection, EngineError, LakeFacts};
 use fetch::Staged;
 use materialize::{
@@ -15,14 +16,17 @@ use project::ConfigFile;
 use query::Functions;
 use types::{Code, Decision, Kind, Reason, RunType};
 
-use crate::checking::{CheckFinding, ModelChecks, StageFailure, audit, constrain, drop_failures, warn};
+use crate::checking::{
+    CheckFinding, EndedBy, ModelChecks, StageFailure, audit, constrain, constrain_alone, drop_failures, warn,
+};
 use crate::cursor::{CursorScope, has_column, set_cursor};
+use crate::empty_folders::remove_of_table;
 use crate::fetching::{FetchPlan, LoadedRows, acknowledge, fetch_source, kept_source};
 use crate::functions::KnownFunctions;
 use crate::git::GitInfo;
 use crate::known::Known;
 use crate::lineage::{lineage, renames};
-use crate::masking::{mask_table, masks_anew};
+use crate::masking::{in_clear, mask_table, masks_anew};
 use crate::planning::PlannedModel;
 use crate::reading::{Fallback, Reader, Source};
 use crate::record::{Run, Steps, commit_info, record};
@@ -99,7 +103,7 @@ pub(crate) fn execute(
     }
     context.session.make_checks(&checks.shipped())?;
     let mut attempt = 1;
-    let (mut fallback, mut singly) = (None, false);
+    let (mut fallback, mut ended) = (None, None);
     loop {
         let result = try_once(
             context,
@@ -111,11 +115,14 @@ pub(crate) fn execute(
                 fallback: fallback.as_ref(),
                 fetched,
                 checks: &checks,
-                singly,
+                ended: ended.as_ref(),
             },
         );
         // The model's own error counts, not what may go wrong while cleaning up after it.
         let dropped = drop_result(&context.session.connection, planned.target());
+        if matches!(result, Err(Failure::Final(_))) {
+            remove_of_table(context.session, planned.target());
+        }
         match result {
             Err(Failure::Conflict(_)) if attempt < ATTEMPTS_MAX => {
                 context.cancellation.check()?;
@@ -124,8 +131,8 @@ pub(crate) fn execute(
             }
             Err(Failure::Conflict(message)) => return Err(RunError::Conflict { attempts: attempt, message }),
             Err(Failure::Delta(why)) => fallback = Some(why),
-            Err(Failure::Check(_)) if !singly => singly = true,
-            Err(Failure::Check(error)) => return Err(error.into()),
+            Err(Failure::Check(by)) if ended.is_none() => ended = Some(by),
+            Err(Failure::Check(by)) => return Err(by.error.into()),
             Err(Failure::Elsewhere) => return Err(RunError::CommittedElsewhere { target: planned.target().clone() }),
             Err(Failure::Final(error)) => return Err(error),
             Ok(mut executed) => {
@@ -153,8 +160,8 @@ struct Attempt<'a> {
     fallback: Option<&'a Fallback>,
     fetched: Option<&'a FetchedRows<'a>>,
     checks: &'a ModelChecks,
-    /// Whether checks run one by one, after one of them ended the transaction.
-    singly: bool,
+    /// Which check ended the transaction before: they run one by one now.
+    ended: Option<&'a EndedBy>,
 }
 
 enum Failure {
@@ -162,7 +169,7 @@ enum Failure {
     /// With the whole query it may succeed.
     Delta(Fallback),
     /// One of several checks ended the transaction; one by one it is known which.
-    Check(EngineError),
+    Check(EndedBy),
     /// Another process has committed the model since it was planned.
     Elsewhere,
     Final(RunError),
@@ -183,7 +190,7 @@ impl From<StageFailure> for Failure {
     fn from(failure: StageFailure) -> Self {
         match failure {
             StageFailure::Failed(error) => error.into(),
-            StageFailure::Aborted(error) => Self::Check(error),
+            StageFailure::Aborted(by) => Self::Check(by),
         }
     }
 }
@@ -228,7 +235,7 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
     if read_snapshot != context.seen.get() && is_committed_elsewhere(connection, planned, attempt.facts)? {
         return Err(Failure::Elsewhere);
     }
-    let masks = model.masks();
+    let masks = session.masks(model);
     let known = Known { session, names: context.names, functions: attempt.functions, facts: attempt.facts };
     let failed = |error| failed(planned, attempt, &masks, error);
     mask_table(&known, planned, task, &masks, attempt.fetched.is_some_and(|fetched| fetched.keeps))
@@ -255,7 +262,15 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
         Some(_) => failed(error).into(),
         None => refused(model, &source, error, failed),
     })?;
-    constrain(session, model, &attempt.checks.constraints, (&result, task.decision.run_type), attempt.singly)?;
+    let to_check = (&result, task.decision.run_type);
+    if let Some(ended) = attempt.ended.filter(|by| by.stage == Stage::Constraint)
+        && in_clear(&masks, task.last.as_ref()).is_empty()
+    {
+        // Up to here all is temporary, unless rows of the table were masked.
+        source.temp.iter().try_for_each(|names| names.drop(connection))?;
+        return Err(constrain_alone(session, model, &attempt.checks.constraints, to_check, ended).into());
+    }
+    constrain(session, model, &attempt.checks.constraints, to_check, attempt.ended.is_some())?;
     // What was fetched cannot be asked for the whole of it; in itself it is checked when it is written.
     let is_delta = source.partial && attempt.fetched.is_none() && result.rows > 0;
     if let (Kind::Merge, true, Some(key)) = (model.kind, is_delta, &model.unique_key) {
@@ -286,7 +301,7 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
     };
     let written = write_model(connection, &request).map_err(|error| failed(with_cause(error, &source)))?;
     steps.done("write");
-    audit(session, model, &attempt.checks.audits, attempt.singly)?;
+    audit(session, model, &attempt.checks.audits, attempt.ended.is_some())?;
     let mut decided = task.decision.clone();
     decided.reason = source.reason.unwrap_or(decided.reason);
     let (decision, evolved) = reported(task, decided, model.kind, &written);

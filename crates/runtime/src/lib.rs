@@ -7,6 +7,7 @@ mod cancellation;
 mod checking;
 mod cursor;
 mod deltas;
+mod empty_folders;
 mod error;
 mod event;
 mod execute;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use checks::{Check, create_macros, named_in};
+use checks::{Check, create_macros, is_reserved, named_in};
 use engine::{Connection, EngineError};
 use model::Code as Words;
 use model::{ConfigDefinitions, code_words};
@@ -64,6 +64,25 @@ fn load_file(connection: &Connection, lake: &str, file: &ConfigFile) -> Result<(
             })
         }
     }
+}
+
+/// Refuses macros in the way of those that the shipped checks are made of: these are made later, when no file is at hand.
+pub(crate) fn refuse_reserved(files: &[ConfigFile]) -> Result<(), RunError> {
+    for file in files {
+        let own = own_macros(std::slice::from_ref(file));
+        if let Some(name) = own.iter().find(|name| is_reserved(name)) {
+            return Err(RunError::Refused {
+                code: Code::ConfigSql,
+                message: format!(
+                    "load {}: the name {name} is reserved for what the shipped checks are made of",
+                    file.name
+                ),
+                help: "give the macro another name".into(),
+                place: Box::new(file.place(place_of(file, name))),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Makes the macros of shipped checks that the files name: bodies are bound when a macro is made. Gives the statements.

@@ -10,6 +10,7 @@ use project::{Environment, Script, check_state_key, read_config};
 use state::{SqlStore, StateError};
 use types::{Code, Diagnose, Place};
 
+use crate::empty_folders::Filled;
 use crate::expire::{Callers, Effect, Expired, Guard, Refusal, may_define};
 use crate::pushing::{Deliveries, before_maintenance};
 use crate::{Cancellation, ProjectLock, RunError, Session};
@@ -142,7 +143,9 @@ impl Runner<'_> {
         }
         cancellation.check()?;
         let connection = &self.session.connection;
+        let filled = Filled::before(self.session, sql);
         let rows = cancellation.interruptible(connection.interrupt_handle(), || connection.query(sql));
+        filled.iter().for_each(Filled::remove_emptied);
         let rows = rows.map_err(|error| {
             let at = error.offset().filter(|&at| at <= sql.len()).unwrap_or(0);
             self.in_place(error.into(), range.start + at)

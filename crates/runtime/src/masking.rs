@@ -1,6 +1,7 @@
 //! What a run does about masked columns beside its query (chapter 01 §4.6): rows that the table holds in clear, and files
 //! that the engine spills to.
 
+use checks::{FUNCTIONS, SHIPPED_IN};
 use engine::{EngineError, recorded_commit, recorded_commit_at};
 use feed::table_at;
 use materialize::{MaterializeError, Rebuild, mask_present};
@@ -13,6 +14,21 @@ use crate::lineage::{lineage, renames};
 use crate::planning::PlannedModel;
 use crate::task::Task;
 use crate::{RunError, Session};
+
+impl Session {
+    /// The masks of a model, each with the place of its function: a macro in the lake never stands in for one of the project,
+    /// nor for what is shipped, nor for the engine's own.
+    pub(crate) fn masks(&self, model: &Model) -> Vec<Mask> {
+        let own = |name: &str| self.definitions.macro_schema(name);
+        let shipped = |name: &str| FUNCTIONS.iter().any(|function| function.name == name).then_some(SHIPPED_IN);
+        let place = |mut mask: Mask| {
+            let name = mask.function.to_lowercase();
+            mask.schema = Some(own(&name).or_else(|| shipped(&name)).unwrap_or("system.main"));
+            mask
+        };
+        model.masks().into_iter().map(place).collect()
+    }
+}
 
 /// Has the engine encrypt what it spills to disk, with a key that goes with the session, if any model masks columns: the
 /// values pass through its memory in clear.

@@ -5,12 +5,18 @@ use engine::LakeFacts;
 use model::{Model, Repository};
 use types::{Code, literal};
 
+use crate::checking::ModelChecks;
 use crate::planning::PlannedModel;
 use crate::{RunError, Session};
 
 /// An error if the model cannot run at all. It is asked also for a model that would be skipped: a check that never runs
 /// must not look as if it passed.
-pub(crate) fn check_runs(planned: &PlannedModel, facts: &LakeFacts) -> Result<(), RunError> {
+pub(crate) fn check_runs(session: &Session, planned: &PlannedModel, facts: &LakeFacts) -> Result<(), RunError> {
+    // Nothing is fetched that cannot be written.
+    let audits = planned.model.fetch.then(|| ModelChecks::read(session, &planned.model).audits);
+    if let Some(report) = audits.and_then(|audits| audits.malformed()) {
+        return Err(RunError::Checks(Box::new(report)));
+    }
     if !facts.views.contains_key(&planned.target().key()) {
         return Ok(());
     }

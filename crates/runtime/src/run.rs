@@ -123,7 +123,7 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
         seen: Cell::new(facts.commits_at),
     };
     let mut turns = Turns::new(&models, &facts, options.wish);
-    let to_fetch = turns.fetches(&models, &facts);
+    let to_fetch = turns.fetches(&session, &models, &facts);
     // What was pushed once may have left rows there, whatever the model does now.
     let masks_anew = |planned: &PlannedModel| {
         last_commit(planned, &facts).is_ok_and(|last| masks_anew(&planned.model, last.as_ref()))
@@ -392,8 +392,14 @@ impl Turns {
     }
 
     /// The models that will fetch, with what is to be done with them: nothing that they read is made by this run.
-    fn fetches<'a>(&self, models: &'a [PlannedModel], facts: &LakeFacts) -> Vec<(&'a PlannedModel, Task)> {
-        let fetching = models.iter().filter(|planned| planned.model.fetch && check_runs(planned, facts).is_ok());
+    fn fetches<'a>(
+        &self,
+        session: &Session,
+        models: &'a [PlannedModel],
+        facts: &LakeFacts,
+    ) -> Vec<(&'a PlannedModel, Task)> {
+        let fetching =
+            models.iter().filter(|planned| planned.model.fetch && check_runs(session, planned, facts).is_ok());
         let task = |planned: &'a PlannedModel| {
             let Some(Ok(decision)) = self.decisions.get(&planned.target().key()) else { return None };
             let last = last_commit(planned, facts).ok()?;
@@ -524,7 +530,7 @@ impl Turns {
         outside: &mut Outside<'_>,
         outcome: &mut ModelOutcome,
     ) -> Result<(), RunError> {
-        check_runs(planned, facts)?;
+        check_runs(context.session, planned, facts)?;
         let key = planned.target().key();
         let wished =
             self.decisions.get(&key).and_then(|decision| decision.as_ref().ok().filter(|d| is_wish(d)).cloned());

@@ -13,7 +13,7 @@ use project::{ConfigFailure, ConfigFile, ConfigFiles};
 use types::{is_identifier, quote};
 
 use crate::RunError;
-use crate::macros::{load_macros, make_named_checks, own_macros};
+use crate::macros::{load_macros, make_named_checks, own_macros, refuse_reserved};
 use crate::variables::{FUNCTIONS, run_variables, snapshot_variables};
 
 /// Attempts at attaching a lake that other processes are just making, and the first pause between two.
@@ -51,6 +51,7 @@ impl Session {
         connection.execute(FUNCTIONS)?;
         connection.execute(&create_functions(&own_macros(&config.macros)))?;
         let lake = attach_lake(&connection, &config.catalog)?;
+        refuse_reserved(&config.macros)?;
         let made_checks = make_named_checks(&connection, &config.macros)?;
         load_macros(&connection, &lake, &config.macros)?;
         // One transaction: each of its own would look for the newest snapshot again, at a cost that grows with

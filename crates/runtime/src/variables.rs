@@ -46,3 +46,16 @@ pub(crate) const NO_CURSOR: &str = "\
     SET VARIABLE incr_last_run = NULL::VARCHAR;\n\
     SET VARIABLE incr_cursor = NULL::VARCHAR;\n\
     SET VARIABLE incr_is_backfill = NULL::BOOLEAN;\n";
+
+#[cfg(test)]
+mod tests {
+    use super::{FUNCTIONS, snapshot_variables};
+
+    #[test]
+    fn validate_knows_the_functions_of_a_session() {
+        let made = model::written_macros(&[FUNCTIONS, &snapshot_variables("lake")].concat());
+        let mut names: Vec<String> = made.into_iter().map(|written| written.name).collect();
+        names.sort();
+        assert_eq!(names, validate::OF_SESSION);
+    }
+}

@@ -73,6 +73,9 @@ rules! {
     MultiStatement = Blocker "parser.multi_statement", Statements;
     InvalidDirective = Blocker "parser.invalid_directive", Header;
     InvalidCheck = Blocker "parser.invalid_directive", CheckProblem;
+    UnusableCheck = Blocker "parser.unusable_check", CheckProblem;
+    UnusableMask = Blocker "parser.unusable_check", Mask;
+    ChangedText = Info "parser.changed_text", CheckProblem;
     InvalidExtension = Blocker "parser.invalid_directive", DirectiveValue;
     InvalidKind = Blocker "parser.invalid_kind", DirectiveValue;
     RemovedKind = Blocker "parser.invalid_kind", DirectiveRemoved;
@@ -95,6 +98,7 @@ rules! {
     NoSelect = Blocker "parser.other", Statements;
     NoTree = Blocker "parser.other", ModelSyntax;
     Syntax = Blocker "parser.other", ModelSyntax;
+    Parameter = Blocker "parser.other", ModelSyntax;
     UnreadableModel = Blocker "parser.other", ProjectFile;
     FetchCast = Blocker "strict_fetch.cast_required", FetchSql;
     FetchAlias = Blocker "strict_fetch.alias_required", FetchSql;
@@ -132,6 +136,7 @@ rules! {
     PushCall = Blocker "push.other", PushModel;
     ArgsMismatch = Blocker "cross_ast.args_mismatch", FetchSql;
     UnknownLib = Blocker "cross_ast.unknown_lib", FetchSql;
+    ConfigSyntax = Blocker "config.syntax", ConfigSql;
     ExtensionsLoadFailed = Warn "validate.extensions_load_failed", ConfigSql;
     BlueprintLoadFailed = Warn "validate.blueprint_load_failed", LibFile;
     IntrospectionFailed = Warn "validate.builtin_introspection_failed", Sql;

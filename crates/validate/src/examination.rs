@@ -1,26 +1,30 @@
 //! All checks of one model.
 
-use std::collections::BTreeSet;
-
+use ::checks::FUNCTIONS;
 use lib_functions::Registry;
-use model::{Finding, Model, SyntaxTree, TreeError};
+use model::{Finding, Model, SyntaxTree, TreeError, WrittenMacro};
 use project::ConfigTexts;
 use query::LibFacts;
 use types::Rule;
 
+use crate::arguments::Arguments;
 use crate::checks::{
-    DeclaredFault, check_calls, check_fetch, check_limit, check_push, check_schema, check_statement, declared_types,
-    extension, lib_facts, malformed_checks, null_tree, tags_without_effect, without_tree,
+    DeclaredFault, changed_texts, check_calls, check_fetch, check_limit, check_push, check_schema, check_statement,
+    declared_types, extension, lib_facts, not_simple, null_tree, read_checks, tags_without_effect, undeclared,
+    unknown_functions, unknown_masks, unusable, without_tree,
 };
-use crate::functions::{TableFunctions, not_loaded};
+use crate::functions::{OF_SESSION, TableFunctions, not_loaded};
 use crate::graph::Parsed;
+use crate::own_macros::OwnMacros;
 use crate::report::Check;
 
 /// What models are examined with.
 pub(crate) struct Examination<'a> {
     registry: &'a Registry,
     facts: Vec<LibFacts>,
-    macros: BTreeSet<String>,
+    macros: &'a OwnMacros,
+    written: &'a [WrittenMacro],
+    arguments: Arguments,
     databases: Vec<String>,
     /// Whether `lib/` could be read: without it, nothing is said of functions that are not there.
     has_libs: bool,
@@ -30,13 +34,23 @@ pub(crate) struct Examination<'a> {
 impl<'a> Examination<'a> {
     pub(crate) fn new(
         registry: &'a Registry,
-        config: &ConfigTexts,
+        config: &'a ConfigTexts,
+        macros: &'a OwnMacros,
+        arguments: Arguments,
         has_libs: bool,
         functions: TableFunctions<'a>,
     ) -> Self {
         let databases = config.catalogs.iter().chain([&config.lake]).cloned().collect();
-        let macros = config.macros.iter().map(|written| written.name.to_lowercase()).collect();
-        Self { registry, facts: lib_facts(registry), macros, databases, has_libs, functions }
+        Self {
+            registry,
+            facts: lib_facts(registry),
+            macros,
+            written: &config.macros,
+            arguments,
+            databases,
+            has_libs,
+            functions,
+        }
     }
 
     /// The checks that were made, and what they found.
@@ -44,7 +58,11 @@ impl<'a> Examination<'a> {
         let mut checks = vec![Check::Parser];
         let mut findings: Vec<Finding> = check_schema(model, &self.databases).into_iter().collect();
         findings.extend(model.extensions.iter().filter_map(|written| extension(model, written).err()));
-        findings.extend(malformed_checks(model, |name| self.macros.contains(name)));
+        let (calls, malformed) = read_checks(model, self.macros);
+        findings.extend(malformed);
+        findings.extend(calls.iter().filter_map(|call| unusable(model, call, self.macros, &self.arguments)));
+        findings.extend(calls.iter().flat_map(|call| changed_texts(model, call)));
+        findings.extend(unknown_masks(model, self.macros, |name| !self.functions.is_no_scalar(model, name)));
         findings.extend(tags_without_effect(model, |name| self.macros.contains(name)));
         if let Some(finding) = check_statement(model, tree) {
             findings.push(finding);
@@ -82,14 +100,29 @@ impl<'a> Examination<'a> {
             Ok(query) => query,
             Err(findings) => return findings,
         };
+        let mut found = undeclared(model, &query.columns);
+        let (macros, functions) = (self.macros, &mut self.functions);
+        found.extend(unknown_functions(model, &query, |name| {
+            let is_ours =
+                macros.contains(name) || OF_SESSION.contains(&name) || FUNCTIONS.iter().any(|one| one.name == name);
+            !is_ours && macros.known().is_some() && functions.is_no_scalar(model, name)
+        }));
+        if !found.is_empty() {
+            return found;
+        }
         let null = match null_tree(self.functions.connection) {
             Ok(null) => null,
             Err(error) => return vec![DeclaredFault::from(error).finding(model)],
         };
         let connection = self.functions.connection;
         let declared = || declared_types(connection, model, &query, &null);
+        let masked = |types: &[String]| {
+            let aliases = query.columns.iter().map(|column| column.alias.as_str());
+            let columns: Vec<(&str, &str)> = aliases.zip(types.iter().map(String::as_str)).collect();
+            not_simple(model, connection, self.written, &columns)
+        };
         match declared() {
-            Ok(_) => Vec::new(),
+            Ok(types) => masked(&types),
             // An extension may bring the type.
             Err(DeclaredFault::Type(finding)) => match (self.functions.load_more(model), declared()) {
                 (_, Ok(_)) => Vec::new(),

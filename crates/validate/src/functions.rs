@@ -27,6 +27,16 @@ const OF_LAKE: [&str; 12] = [
     "table_insertions",
 ];
 
+/// Functions that a session makes for itself.
+pub const OF_SESSION: [&str; 6] = [
+    "dag_start_snapshot",
+    "last_snapshot",
+    "ondatra_current_snapshot",
+    "ondatra_load_id",
+    "ondatra_now",
+    "prev_snapshot",
+];
+
 /// Names of the table functions and table macros that the engine has, in lower case.
 pub fn table_functions(connection: &Connection) -> Result<BTreeSet<String>, EngineError> {
     let sql =
@@ -81,6 +91,20 @@ impl TableFunctions<'_> {
         // What fails here has answered before.
         self.names.extend(table_functions(self.connection).unwrap_or_default());
         missing
+    }
+
+    /// Whether no scalar function or aggregate of the engine has the name, in lower case, once the extensions of the model are loaded; with
+    /// the extension that may have it and is not on this machine.
+    pub(crate) fn is_no_scalar(&mut self, model: &Model, name: &str) -> bool {
+        let is_missing = |connection: &Connection| {
+            let asked = connection.query(&format!("EXPLAIN SELECT system.main.{}()", quote(name)));
+            asked.is_err_and(|error| error.is_unknown_function())
+        };
+        // An extension that is not on this machine may bring it.
+        is_missing(self.connection)
+            && !self.may_be_more
+            && self.load_more(model).is_none()
+            && is_missing(self.connection)
     }
 
     /// Whether a function comes with an extension that a run would load when it meets the name.

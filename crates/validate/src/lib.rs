@@ -3,22 +3,26 @@
 //!
 //! Boundary: attaches nothing, executes no lib file, prints nothing and reads no environment variable.
 
+mod arguments;
 mod checks;
 mod collected;
+mod config_syntax;
 mod examination;
 mod functions;
 mod graph;
 mod offline;
+mod own_macros;
 mod project_files;
 mod report;
 mod scope;
 mod validation;
 
 pub use checks::{
-    DeclaredFault, PushTarget, check_calls, check_fetch, check_limit, check_push, check_schema, check_statement,
-    declared_types, extension, key_in_clear, lib_facts, no_tree, null_tree,
+    DeclaredFault, PushTarget, bad_argument, check_calls, check_fetch, check_limit, check_push, check_schema,
+    check_statement, declared_types, extension, key_in_clear, lib_facts, masked_column, masked_type, no_tree,
+    null_tree,
 };
-pub use functions::{read_registry, table_functions};
+pub use functions::{OF_SESSION, read_registry, table_functions};
 pub use report::{Check, FileReport, Report, Summary, line};
 pub use scope::ScopeError;
 pub use validation::{ValidateError, ValidateOptions, validate};

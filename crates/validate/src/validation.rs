@@ -3,17 +3,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use checks::Call;
 use engine::{EngineError, EngineOptions, EngineParser};
 use lib_functions::{Registry, lib_files};
 use model::{Model, SqlParser, TreeError};
 use plan::Names;
 use project::{ConfigTexts, Environment};
 
+use crate::arguments::Arguments;
+use crate::checks::read_checks;
 use crate::collected::{Collected, lib_finding};
+use crate::config_syntax::config_syntax;
 use crate::examination::Examination;
 use crate::functions::{TableFunctions, read_registry, table_functions};
 use crate::graph::{Parsed, circles, dependencies, external_references, known_names};
 use crate::offline::{Offline, introspection_failed};
+use crate::own_macros::OwnMacros;
 use crate::project_files::ModelFiles;
 use crate::report::Report;
 use crate::scope::{Scope, ScopeError};
@@ -55,9 +60,12 @@ pub fn validate(options: &ValidateOptions) -> Result<Report, ValidateError> {
     let lib_paths = libs.as_deref().unwrap_or_default();
     let scope = Scope::of(root, &options.cwd, &options.paths, &files.paths, lib_paths)?;
     let offline = Offline::open(root, &options.environment, &options.session)?;
-    let config = ConfigTexts::read(root);
+    let config = ConfigTexts::read(root, &options.environment);
     let mut collected = Collected::new(scope, files.findings);
     for finding in offline.findings.iter().cloned().chain(files.skipped) {
+        collected.other(finding.place.file().to_owned(), finding);
+    }
+    for finding in config_syntax(&config, &EngineParser(&offline.connection)) {
         collected.other(finding.place.file().to_owned(), finding);
     }
     let names = functions_without_libs(&offline, &config, &mut collected);
@@ -73,8 +81,11 @@ pub fn validate(options: &ValidateOptions) -> Result<Report, ValidateError> {
     };
     let parser = EngineParser(&offline.connection);
     let models = parse(&parser, files.models);
-    let mut examination = Examination::new(registry, &config, has_libs, functions);
     let asked: Vec<&Parsed> = models.iter().filter(|parsed| collected.is_asked_for(&parsed.model.path)).collect();
+    let own = OwnMacros::new(&config);
+    let calls: Vec<Call> = asked.iter().flat_map(|parsed| read_checks(&parsed.model, &own).0).collect();
+    let arguments = Arguments::parse(&parser, calls.iter());
+    let mut examination = Examination::new(registry, &config, &own, arguments, has_libs, functions);
     for parsed in asked {
         let (checks, findings) = examination.examine(parsed);
         collected.model(&parsed.model, checks, findings);

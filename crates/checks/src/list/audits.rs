@@ -56,7 +56,7 @@ pub(super) const AUDITS: &[Check] = &[
         fails: "the comparison with the median is false, or there is none",
         message: "median({col}) {op} {val} failed: actual median is {actual}",
         query: Query::Built {
-            expression: "ondatra_checks_quantile(t, col, 0.5, op, val)",
+            expression: "memory.main.ondatra_checks_quantile(t, col, 0.5, op, val)",
             finds: "passes IS NOT TRUE",
         },
         example: "median(amount, <, 100)",
@@ -117,7 +117,7 @@ pub(super) const AUDITS: &[Check] = &[
                   lowest = highest OR greatest(highest - center, center - lowest) / deviation < {max_value} AS passes \
                   FROM (SELECT count(listed) AS present, min(listed) AS lowest, max(listed) AS highest, \
                   avg(listed) AS center, stddev_samp(listed) AS deviation \
-                  FROM (SELECT {col}::DOUBLE AS listed FROM {t}))",
+                  FROM (SELECT __ondatra_checked::DOUBLE AS listed FROM (SELECT *, {col} AS __ondatra_checked FROM {t})))",
             finds: "passes IS NOT TRUE",
             rows: Some(
                 "{t} QUALIFY abs({col}::DOUBLE - avg({col}::DOUBLE) OVER ()) \
@@ -132,7 +132,10 @@ pub(super) const AUDITS: &[Check] = &[
         params: &[COL, param("p", ParamKind::Value), OP, VAL],
         fails: "the comparison with the interpolated quantile (p from 0 to 1) is false, or there is none",
         message: "percentile({col}, {p}) {op} {val} failed: actual is {actual}",
-        query: Query::Built { expression: "ondatra_checks_quantile(t, col, p, op, val)", finds: "passes IS NOT TRUE" },
+        query: Query::Built {
+            expression: "memory.main.ondatra_checks_quantile(t, col, p, op, val)",
+            finds: "passes IS NOT TRUE",
+        },
         example: "percentile(latency, 0.95, <=, 200)",
     },
     Check {

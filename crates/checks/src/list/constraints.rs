@@ -14,7 +14,8 @@ pub(super) const CONSTRAINTS: &[Check] = &[
         query: Query::Select {
             sql: "SELECT coalesce(sum(times) FILTER (WHERE listed IS NULL), 0) AS nulls, \
                   coalesce(sum(times - 1), 0) AS duplicates FROM (SELECT listed, count(*) AS times \
-                  FROM (SELECT {col} AS listed FROM {t}) GROUP BY ALL)",
+                  FROM (SELECT __ondatra_checked AS listed FROM (SELECT *, {col} AS __ondatra_checked FROM {t})) \
+                  GROUP BY ALL)",
             finds: "nulls > 0 OR duplicates > 0",
             rows: Some("{t} QUALIFY {col} IS NULL OR count(*) OVER (PARTITION BY {col}) > 1"),
         },
@@ -168,7 +169,7 @@ pub(super) const CONSTRAINTS: &[Check] = &[
         query: Query::Rows(
             "(SELECT here.* EXCLUDE (__ondatra_checked) \
              FROM (SELECT *, {col} AS __ondatra_checked FROM {t}) AS here \
-             ANTI JOIN (SELECT {pk} AS __ondatra_checked FROM {other}) AS there \
+             ANTI JOIN (SELECT *, {pk} AS __ondatra_checked FROM {other}) AS there \
              ON here.__ondatra_checked = there.__ondatra_checked WHERE here.__ondatra_checked IS NOT NULL)",
         ),
         example: "references(customer_id, raw.customers, id)",
@@ -252,7 +253,8 @@ pub(super) const CONSTRAINTS: &[Check] = &[
             sql: "SELECT listed::VARCHAR AS gap_end, coalesce(difference::VARCHAR, 'unknown size') AS gap \
                   FROM (SELECT listed, previous, TRY(listed - previous) AS difference \
                   FROM (SELECT listed, lag(listed) OVER (ORDER BY listed) AS previous \
-                  FROM (SELECT {col} AS listed FROM {t}) WHERE listed IS NOT NULL)) \
+                  FROM (SELECT __ondatra_checked AS listed FROM (SELECT *, {col} AS __ondatra_checked FROM {t})) \
+                  WHERE listed IS NOT NULL)) \
                   WHERE previous IS NOT NULL AND coalesce(difference > 1, true) ORDER BY listed LIMIT 1",
             finds: "true",
             rows: None,
@@ -266,10 +268,11 @@ pub(super) const CONSTRAINTS: &[Check] = &[
         fails: "sorted neighbors differ by more than n",
         message: "SEQUENTIAL({n}) failed: {col} has gap at {gap_end}",
         query: Query::Select {
-            sql: "SELECT listed::VARCHAR AS gap_end FROM (SELECT listed, previous, TRY(listed - previous) AS difference \
+            sql: "SELECT listed::VARCHAR AS gap_end \
                   FROM (SELECT listed, lag(listed) OVER (ORDER BY listed) AS previous \
-                  FROM (SELECT {col} AS listed FROM {t}) WHERE listed IS NOT NULL)) \
-                  WHERE previous IS NOT NULL AND coalesce(difference > {n}, true) ORDER BY listed LIMIT 1",
+                  FROM (SELECT __ondatra_checked AS listed FROM (SELECT *, {col} AS __ondatra_checked FROM {t})) \
+                  WHERE listed IS NOT NULL) \
+                  WHERE previous IS NOT NULL AND coalesce(TRY({n:step}), true) ORDER BY listed LIMIT 1",
             finds: "true",
             rows: None,
         },

@@ -37,12 +37,14 @@ const N: Param = param("n", ParamKind::Value);
 const LO: Param = param("lo", ParamKind::Value);
 const HI: Param = param("hi", ParamKind::Value);
 const MAX: Param = param("max_value", ParamKind::Value);
-const AGE: Param = param("age", ParamKind::Text);
+const AGE: Param = param("age", ParamKind::Age);
+
+// Where a row's value is listed, `*` stands before it: an aggregate in its place would leave one row, and is refused.
 
 /// The value that repeats most, at most one row; NULL is no value.
 const REPEATED: Query = Query::Select {
     sql: "SELECT repeated::VARCHAR AS repeated, count(*) AS times \
-          FROM (SELECT {col} AS repeated FROM {t}) AS listed WHERE listed.repeated IS NOT NULL \
+          FROM (SELECT __ondatra_checked AS repeated FROM (SELECT *, {col} AS __ondatra_checked FROM {t})) AS listed WHERE listed.repeated IS NOT NULL \
           GROUP BY listed.repeated HAVING count(*) > 1 ORDER BY count(*) DESC, listed.repeated LIMIT 1",
     finds: "true",
     rows: Some("{t} QUALIFY {col} IS NOT NULL AND count(*) OVER (PARTITION BY {col}) > 1"),

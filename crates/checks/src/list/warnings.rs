@@ -32,7 +32,7 @@ pub(super) const WARNINGS: &[Check] = &[
         fails: "the number of rows moved by more than so many percent since the model's previous commit; silent \
                 without one",
         message: "row_count_delta warning: from {before} to {after} rows (max {max_value}%)",
-        query: Query::Built { expression: "ondatra_checks_delta(t, 'count(*)', max_value)", finds: "true" },
+        query: Query::Built { expression: "memory.main.ondatra_checks_delta(t, 'count(*)', max_value)", finds: "true" },
         example: "row_count_delta(20)",
     },
     Check {
@@ -41,7 +41,10 @@ pub(super) const WARNINGS: &[Check] = &[
         params: &[COL, MAX],
         fails: "the sum moved by more than so many percent since the model's previous commit; silent without one",
         message: "sum_delta({col}) warning: from {before} to {after} (max {max_value}%)",
-        query: Query::Built { expression: "ondatra_checks_delta(t, 'sum((' || col || '))', max_value)", finds: "true" },
+        query: Query::Built {
+            expression: "memory.main.ondatra_checks_delta(t, 'sum((' || col || '))', max_value)",
+            finds: "true",
+        },
         example: "sum_delta(amount, 50)",
     },
     Check {
@@ -50,7 +53,10 @@ pub(super) const WARNINGS: &[Check] = &[
         params: &[COL, MAX],
         fails: "the mean moved by more than so many percent since the model's previous commit; silent without one",
         message: "mean_delta({col}) warning: from {before} to {after} (max {max_value}%)",
-        query: Query::Built { expression: "ondatra_checks_delta(t, 'avg((' || col || '))', max_value)", finds: "true" },
+        query: Query::Built {
+            expression: "memory.main.ondatra_checks_delta(t, 'avg((' || col || '))', max_value)",
+            finds: "true",
+        },
         example: "mean_delta(amount, 10)",
     },
     Check {

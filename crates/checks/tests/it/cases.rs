@@ -36,6 +36,15 @@ pub const CASES: &[Case] = &[
         "SELECT unnest([NULL, NULL, 1, 1]) AS {v}",
         Some("UNIQUE failed: {v} has duplicates (value 1 appears 2 times)"),
     ),
+    Case(
+        Constraint,
+        "unique({v})",
+        "SELECT unnest([repeat('é', 61), repeat('é', 61), NULL]) AS {v}",
+        Some(
+            "UNIQUE failed: {v} has duplicates (value éééééééééééééééééééééééééééééééééééééééééééééééééééééééééééé… \
+             appears 2 times)",
+        ),
+    ),
     Case(Constraint, "composite_unique('{v}, 1')", REPEATS, Some("COMPOSITE UNIQUE failed: ({v}, 1) has duplicates")),
     Case(Constraint, "composite_unique({v})", NULLS, Some("COMPOSITE UNIQUE failed: ({v}) has duplicates")),
     Case(Constraint, "composite_unique('{v}, e')", RANGES, None),
@@ -204,6 +213,26 @@ pub const CASES: &[Case] = &[
         "SELECT unnest(['2020-01-01 00:00', '2020-01-01 02:00']::TIMESTAMP[]) AS {v}",
         Some("SEQUENTIAL(1 HOUR) failed: {v} has gap at 2020-01-01 02:00:00"),
     ),
+    Case(
+        Constraint,
+        "sequential_step({v}, 1d)",
+        "SELECT unnest(['2020-01-01', '2020-01-02', '2020-01-04']::DATE[]) AS {v}",
+        Some("SEQUENTIAL(1 DAY) failed: {v} has gap at 2020-01-04"),
+    ),
+    Case(
+        Constraint,
+        "sequential_step({v}, '1 month')",
+        "SELECT unnest(['2020-01-31', '2020-02-29', '2020-03-29', NULL]::DATE[]) AS {v}",
+        None,
+    ),
+    Case(
+        Constraint,
+        "sequential_step({v}, 1)",
+        "SELECT unnest(['2020-01-01', '2020-01-03']::DATE[]) AS {v}",
+        Some("SEQUENTIAL(1) failed: {v} has gap at 2020-01-03"),
+    ),
+    Case(Constraint, "sequential_step({v}, 1d)", "SELECT '2020-01-01 10:00:00+00'::TIMESTAMPTZ AS {v}", None),
+    Case(Constraint, "sequential_step({v}, '1')", "SELECT unnest([1, 2]) AS {v}", None),
     Case(Constraint, "no_overlap({v}, e)", RANGES, None),
     Case(Constraint, "no_overlap({v}, e)", "SELECT 1 AS {v}, 2 AS e WHERE false", None),
     Case(Constraint, "no_overlap({v}, e)", NESTED, Some("NO_OVERLAP failed: ({v}, e) has overlapping intervals")),

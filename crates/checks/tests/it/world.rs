@@ -49,5 +49,5 @@ impl World {
 
 pub fn read(stage: Stage, directive: &str) -> Result<Call, String> {
     let written = Written { value: directive.to_owned(), span: 0..0 };
-    Call::read(stage, &written, |_| false).map_err(|error| error.to_string())
+    Call::read(stage, &written, |_| None).map_err(|error| error.to_string())
 }

@@ -7,6 +7,7 @@ use runtime::{Cancellation, CheckOptions, CheckedModel, Stage};
 use serde_json::json;
 
 use super::findings::{error_line, finding_record, rows_line, warning_line};
+use super::run::one_line;
 use crate::args::CheckArgs;
 use crate::duration::format;
 use crate::error::CliError;
@@ -57,7 +58,7 @@ pub(crate) fn check(args: CheckArgs, ui: &Ui) -> Result<ExitCode, CliError> {
 }
 
 fn lines(ui: &Ui, model: &CheckedModel) -> Vec<String> {
-    let target = &model.target;
+    let target = one_line(&model.target.to_string());
     if !model.has_table {
         return vec![format!("{} {target} (no table yet)", ui.paint("[SKIP]", Color::Yellow))];
     }

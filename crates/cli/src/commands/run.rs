@@ -106,12 +106,13 @@ impl Observer for Report<'_> {
 
     fn model_started(&mut self, target: &Target) {
         if let Some(progress) = &self.progress {
-            progress.begin(target.to_string());
+            progress.begin(one_line(&target.to_string()));
         }
     }
 
     fn model_waits(&mut self, target: &Target) {
-        let print = || self.ui.line(&format!("{} {target}", self.ui.paint("[WAIT]", Color::Yellow)));
+        let print =
+            || self.ui.line(&format!("{} {}", self.ui.paint("[WAIT]", Color::Yellow), one_line(&target.to_string())));
         match &self.progress {
             Some(progress) => progress.suspend(print),
             None => print(),
@@ -198,11 +199,11 @@ fn lines(ui: &Ui, outcome: &ModelOutcome) -> Vec<String> {
         Status::Failed => ui.paint("[FAILED]", Color::Red),
     };
     let reason = if outcome.reason.is_empty() { String::new() } else { format!(" — {}", outcome.reason) };
+    let target = one_line(&outcome.target.to_string());
     let mut lines = vec![match outcome.run_type {
-        None => format!("{status} {}", outcome.target),
+        None => format!("{status} {target}"),
         Some(run_type) => format!(
-            "{status} {} ({}, {run_type}, {} rows, {}{reason})",
-            outcome.target,
+            "{status} {target} ({}, {run_type}, {} rows, {}{reason})",
             outcome.kind,
             outcome.rows,
             format(outcome.duration)

@@ -176,6 +176,9 @@ fn a_transaction_in_the_configuration_is_refused_by_name() {
     project.write("config/sources.sql", "SET VARIABLE a = 1;\nBEGIN;");
     let output = project.run(&["sql", "SELECT 1"]).failure(1);
     assert!(output.stderr.contains("load sources.sql: BEGIN is not allowed"), "{}", output.stderr);
+    project.write("config/sources.sql", "SELECT 1 AS €$$; COMMIT; SELECT 1 AS €$$;");
+    let output = project.run(&["sql", "SELECT 1"]).failure(1);
+    assert!(output.stderr.contains("load sources.sql: COMMIT is not allowed"), "{}", output.stderr);
 }
 
 #[test]

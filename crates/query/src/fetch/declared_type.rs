@@ -59,6 +59,11 @@ const KEPT: [&str; 25] = [
 ];
 
 impl DeclaredType {
+    /// Whether values of it have no parts, so that a text carries one exactly.
+    pub fn is_simple(&self) -> bool {
+        matches!(self, Self::Scalar(_) | Self::Decimal { .. })
+    }
+
     /// Reads a type's name as the engine writes it (`typeof`, `DESCRIBE`); what cannot be read is `VARCHAR`.
     pub fn parse(name: &str) -> Self {
         let mut reader = Reader { text: name.trim(), at: 0 };

@@ -14,7 +14,9 @@ mod places;
 mod statements;
 mod unreadable;
 
-use model::SyntaxTree;
+use std::collections::BTreeSet;
+
+use model::{SyntaxTree, called_functions};
 use serde_json::Value;
 use types::{Kind, Rule};
 
@@ -61,6 +63,13 @@ pub struct FetchColumn {
     /// Byte of the model's SQL at which it begins, where it is known.
     pub offset: Option<usize>,
     cast: Value,
+}
+
+impl FetchArgument {
+    /// Names of the functions that it calls, in lower case.
+    pub fn called_functions(&self) -> BTreeSet<String> {
+        called_functions(&SyntaxTree(self.expression.clone()))
+    }
 }
 
 impl FetchQuery {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use checks::{Call, Check, Stage};
-use model::{Model, Written};
+use model::{ConfigDefinitions, Model, Written};
 
 use crate::Session;
 use crate::checking::{CheckProblem, StageReport};
@@ -19,6 +19,8 @@ pub(crate) struct ModelChecks {
 pub(crate) struct StageCalls {
     pub stage: Stage,
     pub calls: Vec<Call>,
+    /// The project's macros.
+    pub own: BTreeSet<String>,
     /// Directives that are no calls.
     pub problems: Vec<CheckProblem>,
 }
@@ -26,7 +28,7 @@ pub(crate) struct StageCalls {
 impl ModelChecks {
     /// Reads a model's directives.
     pub fn read(session: &Session, model: &Model) -> Self {
-        let own = session.definitions.macros();
+        let own = &session.definitions;
         Self {
             constraints: StageCalls::read(Stage::Constraint, &model.constraints, model, own),
             audits: StageCalls::read(Stage::Audit, &model.audits, model, own),
@@ -42,10 +44,10 @@ impl ModelChecks {
 }
 
 impl StageCalls {
-    fn read(stage: Stage, directives: &[Written<String>], model: &Model, own: &BTreeSet<String>) -> Self {
+    fn read(stage: Stage, directives: &[Written<String>], model: &Model, own: &ConfigDefinitions) -> Self {
         let (mut calls, mut problems) = (Vec::new(), Vec::new());
         for written in directives {
-            match Call::read(stage, written, |name| own.contains(name)) {
+            match Call::read(stage, written, |name| own.macro_schema(name)) {
                 Ok(call) => calls.push(call),
                 Err(error) => problems.push(CheckProblem {
                     check: written.value.clone(),
@@ -55,7 +57,7 @@ impl StageCalls {
                 }),
             }
         }
-        Self { stage, calls, problems }
+        Self { stage, calls, own: own.macros().clone(), problems }
     }
 
     /// The directives that are no calls, if there are any.

@@ -13,5 +13,5 @@ mod store;
 pub(crate) use directives::ModelChecks;
 pub use present::{CheckOptions, CheckedModel, check};
 pub use report::{CheckFinding, CheckProblem, FailingRows, StageReport};
-pub(crate) use stages::{StageFailure, audit, constrain, warn};
+pub(crate) use stages::{EndedBy, StageFailure, audit, constrain, constrain_alone, warn};
 pub(crate) use store::drop_failures;

@@ -56,7 +56,12 @@ fn shown_columns(names: &[String], keys: &[String], directive: &str) -> Vec<Stri
 }
 
 fn shortened(text: String) -> String {
-    match text.char_indices().nth(CHARACTERS_MAX) {
+    cut(text, CHARACTERS_MAX)
+}
+
+/// The text, with at most so many characters.
+pub(crate) fn cut(text: String, characters_max: usize) -> String {
+    match text.char_indices().nth(characters_max) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }

@@ -5,9 +5,11 @@ use engine::{Connection, EngineError};
 use model::Model;
 
 use crate::checking::directives::StageCalls;
-use crate::checking::rows::failing_rows;
+use crate::checking::rows::{cut, failing_rows};
 use crate::checking::{CheckFinding, CheckProblem, StageReport};
-use crate::project_models::closest;
+
+/// Characters of an error of the engine that are shown.
+const ERROR_CHARACTERS_MAX: usize = 1_000;
 
 /// The table that is looked at.
 pub(crate) struct Checked<'a> {
@@ -28,7 +30,7 @@ impl Checked<'_> {
         match self.query(&calls) {
             Ok(found) => told.findings = self.findings(found),
             Err(error) if !is_of_check(&error) => return Err(error),
-            Err(error) if calls.len() == 1 => told.problems.push(self.problem(calls[0], &error)),
+            Err(error) if calls.len() == 1 => told.problems.push(self.problem(stage, calls[0], &error)),
             Err(_) => return Ok(None),
         }
         Ok(Some(told))
@@ -50,7 +52,7 @@ impl Checked<'_> {
                     problem.message.push_str(&format!(" ({left} {noun} behind it could not be run any more)"));
                     break;
                 }
-                Err(error) if is_of_check(&error) => told.problems.push(self.problem(call, &error)),
+                Err(error) if is_of_check(&error) => told.problems.push(self.problem(stage, call, &error)),
                 Err(error) => return Err(error),
             }
         }
@@ -84,10 +86,15 @@ impl Checked<'_> {
         found.into_iter().map(finding).collect()
     }
 
-    fn problem(&self, call: &Call, error: &EngineError) -> CheckProblem {
+    fn problem(&self, stage: &StageCalls, call: &Call, error: &EngineError) -> CheckProblem {
+        let fault = call.fault(Some(stage.own.iter().map(String::as_str)));
         let error = error.clone();
         let masks = !self.model.masks().is_empty();
-        let text = if masks { error.without_names(&self.model.source) } else { error }.cleaned();
+        let error = if masks { error.without_names(&self.model.source) } else { error };
+        // The engine suggests from all functions that there are.
+        let text = if fault.is_some() { error.unsuggested() } else { error.cleaned() };
+        // It may quote a value, of any size.
+        let text = cut(text, ERROR_CHARACTERS_MAX);
         let place = self.model.place(call.written.span.clone());
         let which = format!("in `{}`, line {}", call.written.value, place.line());
         CheckProblem {
@@ -96,7 +103,7 @@ impl Checked<'_> {
                 checks::Stage::Audit => format!("{text} ({which})"),
                 stage => format!("{stage} check error: {text} ({which})"),
             },
-            help: help(call, &text),
+            help: fault.map_or_else(|| call.usage(), |fault| fault.help),
             place,
         }
     }
@@ -111,24 +118,6 @@ fn begin(stage: &StageCalls, has_nothing_new: bool) -> (Vec<&Call>, StageReport)
     let checked = calls.len() + problems.len();
     let told = StageReport { stage: stage.stage, checked, findings: Vec::new(), problems };
     (calls, told)
-}
-
-/// What to do about a check that the engine does not run.
-fn help(call: &Call, text: &str) -> String {
-    let (stage, name) = (call.stage, &call.name);
-    if let Some(check) = call.shipped {
-        return format!("it is used as {}, for example `-- @{stage}: {}`", check.signature(), check.example);
-    }
-    if !text.contains(&call.macro_name()) {
-        return format!("correct the directive, or the macro {} in config/macros/", call.macro_name());
-    }
-    match closest(name, checks::shipped_in(stage).iter().map(|check| check.name.to_owned())) {
-        Some(other) => format!("did you mean `{other}`?"),
-        None => format!(
-            "`ondatrasql help check` lists what there is; a macro {} in config/macros/ is a check of your own",
-            call.macro_name()
-        ),
-    }
 }
 
 /// Whether the check is at fault, also if it names a file that is not there; not the memory, another writer or the user.

@@ -1,5 +1,6 @@
 //! The three stages of a run (chapter 01 §4.1): what each looks at, and what its findings do.
 
+use checks::Stage;
 use engine::EngineError;
 use materialize::ModelResult;
 use model::Model;
@@ -18,7 +19,16 @@ pub(crate) enum StageFailure {
     /// Checks failed, or could not be run.
     Failed(RunError),
     /// One of several checks ended the transaction. Once more, one by one, tells which.
-    Aborted(EngineError),
+    Aborted(EndedBy),
+}
+
+/// What ended a transaction.
+#[derive(Clone)]
+pub(crate) struct EndedBy {
+    /// The stage of the check.
+    pub stage: Stage,
+    /// Its error.
+    pub error: EngineError,
 }
 
 impl From<EngineError> for StageFailure {
@@ -42,6 +52,23 @@ pub(crate) fn constrain(
     finish(&Checked { connection: &session.connection, model, table: &table }, stage, has_nothing_new, singly)
 }
 
+/// Constraints once more, after one of them ended the transaction: without one, so that each says what it has to say. The
+/// result stays, for it is temporary. Only where nothing else was written; gives why the model fails.
+pub(crate) fn constrain_alone(
+    session: &Session,
+    model: &Model,
+    stage: &StageCalls,
+    result: (&ModelResult, RunType),
+    ended: &EndedBy,
+) -> StageFailure {
+    let done = session.connection.execute("COMMIT").map_err(StageFailure::from);
+    match done.and_then(|()| constrain(session, model, stage, result, true)) {
+        Err(failure) => failure,
+        // The rows are others this time; the model has no transaction to go on with.
+        Ok(()) => StageFailure::Failed(ended.error.clone().into()),
+    }
+}
+
 /// Audits, on the table as the transaction has written it.
 pub(crate) fn audit(session: &Session, model: &Model, stage: &StageCalls, singly: bool) -> Result<(), StageFailure> {
     if stage.is_empty() {
@@ -54,7 +81,9 @@ pub(crate) fn audit(session: &Session, model: &Model, stage: &StageCalls, singly
 fn finish(checked: &Checked<'_>, stage: &StageCalls, has_nothing_new: bool, singly: bool) -> Result<(), StageFailure> {
     let together = if singly { None } else { checked.together(stage, has_nothing_new)? };
     let report = match together.map_or_else(|| checked.one_by_one(stage, has_nothing_new), Ok) {
-        Err(error) if is_aborted(&error) && !singly => return Err(StageFailure::Aborted(error)),
+        Err(error) if is_aborted(&error) && !singly => {
+            return Err(StageFailure::Aborted(EndedBy { stage: stage.stage, error }));
+        }
         report => report?,
     };
     if report.is_clean() { Ok(()) } else { Err(StageFailure::Failed(RunError::Checks(Box::new(report)))) }

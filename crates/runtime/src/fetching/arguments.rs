@@ -6,7 +6,7 @@ use lib_functions::HostValue;
 use model::{Incremental, Model, SyntaxTree};
 use query::{FetchArgument, FetchQuery};
 use types::{Code, RunType};
-use validate::{no_tree, null_tree};
+use validate::{bad_argument, no_tree, null_tree};
 
 use super::checks::FetchPlan;
 use crate::cursor::newest_value;
@@ -162,22 +162,12 @@ fn holds_no_number(json: &str) -> bool {
 fn refused(connection: &Connection, model: &Model, query: &FetchQuery, null: &SyntaxTree, fault: Fault) -> RunError {
     let of = |argument: &FetchArgument| values(connection, &argument.value_query(null)?, 1).err();
     let found = query.arguments.iter().find_map(|argument| of(argument).map(|fault| (argument, fault)));
-    // One that fails only at times is told without its place.
-    let (name, offset, fault) = match found {
-        Some((argument, fault)) => (format!(" \"{}\"", argument.parameter), argument.offset, fault),
-        None => ("s".to_owned(), query.function_offset, fault),
-    };
+    let (argument, fault) = found.map_or((None, fault), |(argument, fault)| (Some(argument), fault));
     let cause = match fault {
         Fault::Engine(error) => error.cleaned(),
         Fault::Value(why) => why,
     };
-    RunError::Refused {
-        code: Code::FetchSql,
-        message: format!("the argument{name} of \"{}\" cannot be evaluated: {cause}", query.function),
-        help: "correct the expression: an argument is evaluated once, before the call; a text stands in single quotes"
-            .into(),
-        place: Box::new(model.sql_place(offset.unwrap_or(0))),
-    }
+    RunError::refused(&bad_argument(model, query, argument, &cause))
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@ use engine::{Connection, EngineError, Value};
 use fetch::{Column, PageMasker};
 use materialize::{MaterializeError, output_place};
 use model::{Mask, Model};
-use types::{Code, literal, quote};
+use types::{literal, quote};
+use validate::{masked_column, masked_type};
 
 use crate::{RunError, Session};
 
@@ -23,17 +24,12 @@ impl FetchMasks {
     /// Finds the masked ones among `columns`, and marks them.
     pub fn plan(session: &Session, model: &Model, columns: &mut [Column]) -> Result<Self, RunError> {
         let mut masks = Self { functions: vec![None; columns.len()], stored: columns.to_vec() };
-        for mask in model.masks() {
-            let Some(at) = columns.iter().position(|column| column.alias.eq_ignore_ascii_case(&mask.column)) else {
-                let available = columns.iter().map(|column| column.alias.clone()).collect();
-                return Err(refused(
-                    model,
-                    MaterializeError::MaskedColumn { column: mask.column, twice: false, available },
-                ));
-            };
+        for mask in session.masks(model) {
+            let aliases = columns.iter().map(|column| column.alias.as_str());
+            let at = masked_column(&mask, aliases).map_err(|error| refused(model, error))?;
             masks.stored[at] = masked(session, model, &mask, &columns[at])?;
             columns[at].is_masked = true;
-            masks.functions[at] = Some(mask.function);
+            masks.functions[at] = Some(mask.sql());
         }
         Ok(masks)
     }
@@ -56,7 +52,7 @@ impl FetchMasks {
 
 /// The column as its function gives it.
 fn masked(session: &Session, model: &Model, mask: &Mask, column: &Column) -> Result<Column, RunError> {
-    let (function, type_name) = (quote(&mask.function), &column.sql_type);
+    let (function, type_name) = (mask.sql(), &column.sql_type);
     // Of a NULL that is no column's the engine forgets the type.
     let values = format!("(SELECT CAST(NULL AS {type_name}) AS v)");
     let sql = format!("SELECT column_type FROM (DESCRIBE SELECT {function}(v) AS masked FROM {values})");
@@ -65,15 +61,9 @@ fn masked(session: &Session, model: &Model, mask: &Mask, column: &Column) -> Res
         refused(model, MaterializeError::Mask { column, function, error })
     })?;
     let type_name = type_name.into_text().unwrap_or_default();
-    column.masked(&type_name).ok_or_else(|| RunError::Refused {
-        code: Code::Mask,
-        message: format!(
-            "column `{}`: {} gives {type_name}, and what a fetch masks must be of a simple type",
-            mask.column, mask.function
-        ),
-        help: "have the masking function give a text, for example with ::VARCHAR".into(),
-        place: Box::new(model.place(mask.span.clone())),
-    })
+    masked_type(model, mask, &type_name).map_err(|finding| RunError::refused(&finding))?;
+    // It is simple, or was refused.
+    Ok(column.masked(&type_name).unwrap_or_else(|| column.clone()))
 }
 
 fn refused(model: &Model, error: MaterializeError) -> RunError {

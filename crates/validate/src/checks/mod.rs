@@ -3,8 +3,10 @@
 mod check_calls;
 mod declared;
 mod extension;
+mod fetch_arguments;
 mod fetching;
 mod limit;
+mod mask_functions;
 mod masking;
 mod pushing;
 mod statement;
@@ -12,11 +14,15 @@ mod statement;
 use model::{Finding, Model};
 use query::SqlFinding;
 
-pub(crate) use check_calls::malformed_checks;
+pub(crate) use check_calls::{changed_texts, read_checks, unusable};
 pub use declared::{DeclaredFault, declared_types, no_tree, null_tree};
 pub use extension::extension;
+pub use fetch_arguments::bad_argument;
+pub(crate) use fetch_arguments::unknown_functions;
 pub use fetching::{check_calls, check_fetch, lib_facts};
 pub use limit::check_limit;
+pub use mask_functions::{masked_column, masked_type};
+pub(crate) use mask_functions::{not_simple, undeclared, unknown_masks};
 pub use masking::key_in_clear;
 pub(crate) use masking::tags_without_effect;
 pub use pushing::{PushTarget, check_push};

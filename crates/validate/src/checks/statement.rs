@@ -9,10 +9,15 @@ const SELECTS: [&str; 11] =
 
 /// SQL that the engine cannot read, no SELECT, or several: the engine counts, whatever the text looks like.
 pub fn check_statement(model: &Model, tree: &Result<SyntaxTree, TreeError>) -> Option<Finding> {
+    // Texts of the engine end at one, so what it read is not what stands there.
+    if let Some(at) = model.sql().find('\0') {
+        let help = "remove the character; the file may be in another encoding than UTF-8";
+        return Some(Finding::new(Rule::Syntax, model.sql_place(at), "a NUL character is no part of SQL", help));
+    }
     match tree {
         Err(TreeError::Syntax { message, offset }) => Some(syntax(model, message, *offset)),
         Err(TreeError::NotSerializable { .. }) => no_select(model),
-        Ok(tree) => several(model, tree.statement_count()),
+        Ok(tree) => several(model, tree.statement_count()).or_else(|| parameter(model, tree)),
     }
 }
 
@@ -29,6 +34,15 @@ fn several(model: &Model, count: usize) -> Option<Finding> {
     let message = format!("{count} SQL statements, a model is exactly one");
     let help = "keep exactly one SELECT in the file";
     (count > 1).then(|| Finding::new(Rule::MultiStatement, model.sql_place(0), message, help))
+}
+
+/// A run has no values for parameters.
+fn parameter(model: &Model, tree: &SyntaxTree) -> Option<Finding> {
+    let code = Code::new(model.sql());
+    let at = || (0..code.len()).find(|&at| code.is(at, &["$", "?"])).map_or(0, |at| code.start(at));
+    let message = "a parameter has no value: nothing calls a model with values";
+    let help = "write the value, or a variable of config/variables/: getvariable('name')";
+    tree.has_parameters().then(|| Finding::new(Rule::Parameter, model.sql_place(at()), message, help))
 }
 
 fn no_select(model: &Model) -> Option<Finding> {

@@ -59,3 +59,16 @@ fn rows_are_kept_where_only_the_directive_is_wrong() {
     assert_eq!(api.seen().len(), 1, "what was fetched was committed");
     assert_eq!(project.rows("SELECT count(*) FROM raw.x"), "2\n");
 }
+
+#[test]
+fn nothing_is_fetched_for_an_audit_that_is_no_call_and_other_models_run() {
+    let project = project();
+    project.write("lib/bad.star", "API = {\"fetch\": {}}\ndef fetch():\n    fail(\"it was called\")\n");
+    project.write("lib/good.star", "API = {\"fetch\": {}}\ndef fetch():\n    return {\"rows\": [{\"id\": 1}]}\n");
+    project.model("raw/bad", "-- @fetch\n-- @audit: row_count(>, 0\nSELECT id::INT AS id FROM bad()");
+    project.model("raw/good", "-- @fetch\n-- @audit: row_count(>, 0)\nSELECT id::INT AS id FROM good()");
+    let output = project.run(&["run"]).failure(1);
+    let all = format!("{}{}", output.stdout, output.stderr);
+    assert!(all.contains("audit dispatch error: unbalanced parentheses") && all.contains("[OK] raw.good"), "{all}");
+    assert!(!all.contains("it was called"), "{all}");
+}

@@ -87,3 +87,17 @@ fn keys_and_schemas_of_hostile_spelling_are_refused_before_anything_is_sql() {
         project.remove(&format!("models/{path}.sql"));
     }
 }
+
+#[test]
+fn a_line_break_in_a_files_name_breaks_no_line_and_a_huge_value_fills_no_screen() {
+    let project = project();
+    fs::create_dir_all(project.root().join("elsewhere")).unwrap();
+    let header = "-- @constraint: unique(v)\n-- @constraint: check(c, v::INT > 0)";
+    let path = "elsewhere/a\nb.sql";
+    project.write(path, &format!("{header}\nSELECT repeat('x', 100000) AS v FROM range(2)"));
+    let output = project.run(&["run", path]).failure(1);
+    assert!(output.stdout.contains("[FAILED] tmp.a b ("), "{}", output.stdout);
+    assert!(output.stdout.len() + output.stderr.len() < 6_000, "{}", output.stdout.len() + output.stderr.len());
+    let shown = format!("(value {}… appears 2 times)", "x".repeat(60));
+    assert!(output.stdout.contains(&shown) && output.stdout.contains("Could not convert string"), "{}", output.stdout);
+}

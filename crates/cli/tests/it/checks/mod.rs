@@ -3,6 +3,7 @@
 mod command;
 mod fetched;
 mod hostile;
+mod lake_macros;
 mod own;
 mod shipped;
 mod stages;

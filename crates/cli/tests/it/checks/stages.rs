@@ -87,15 +87,43 @@ fn constraints_that_cannot_run_leave_the_others_to_run() {
 
 #[test]
 fn a_check_that_ends_the_transaction_is_named_and_so_is_what_others_found() {
-    let header =
-        "-- @constraint: not_null(id)\n-- @constraint: check(c, name::INTEGER > 5)\n-- @constraint: not_null(name)";
-    let project = with_model(header, "(NULL::INTEGER, 'x')");
-    let output = project.run(&["run", "--json"]).failure(1);
+    let header = "-- @constraint: not_null(id)\n-- @constraint: check(c, name::INTEGER > 5)\n\
+                  -- @constraint: compare(name, >, 7d)\n-- @constraint: check(d, name::DATE > now())\n\
+                  -- @constraint: not_null(other)\n-- @constraint: references(id, raw.first, id)";
+    let project = project();
+    project.model("raw/first", "SELECT 1 AS id");
+    project.run(&["run"]).success();
+    let before = snapshot(&project);
+    project.model(
+        "raw/a",
+        &format!("{header}\nSELECT NULL::INTEGER AS id, 'x' AS name, NULL AS other UNION ALL SELECT 2, 'y', 3"),
+    );
+    let output = project.run(&["run", "raw.a", "--json"]).failure(1);
     let errors = texts(&records(&output)[0], "errors");
-    assert_eq!(errors[0], "NOT NULL failed: id has 1 NULL values");
-    assert!(errors[1].starts_with("constraint check error: Could not convert string 'x' to INT32"), "{}", errors[1]);
-    let end = "(in `check(c, name::INTEGER > 5)`, line 2) (1 check behind it could not be run any more)";
-    assert!(errors[1].ends_with(end), "{}", errors[1]);
+    let found = [
+        "NOT NULL failed: id has 1 NULL values",
+        "NOT NULL failed: other has 1 NULL values",
+        "REFERENCES failed: id has orphan values not in raw.first.id",
+    ];
+    assert_eq!(errors[..3], found);
+    for (error, start, end) in [
+        (
+            &errors[3],
+            "constraint check error: Could not convert string 'x' to INT32",
+            "(in `check(c, name::INTEGER > 5)`, line 2)",
+        ),
+        (&errors[4], "constraint check error: ", "(in `check(d, name::DATE > now())`, line 4)"),
+    ] {
+        assert!(error.starts_with(start) && error.ends_with(end), "{error}");
+    }
+    let rows: Vec<i64> = records(&output)[0]["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|finding| finding["rows"].as_i64().unwrap())
+        .collect();
+    assert_eq!(rows, [1, 1, 1]);
+    assert_eq!(snapshot(&project), before);
     // The lake is as usable as before.
     project.model("raw/a", "SELECT 1 AS id");
     project.run(&["run"]).success();

@@ -3,6 +3,7 @@
 use testkit::{Lake, Project};
 
 use crate::checks::{snapshot, with_model};
+use crate::project;
 
 /// The tables and columns of the lake, at any time.
 fn metadata(lake: &Lake) -> String {
@@ -64,6 +65,48 @@ fn a_failed_check_leaves_no_snapshot_no_column_no_comment_and_no_file() {
         assert_eq!((files(&project), snapshot(&project)), (files_before, newest), "{kind} {check}");
         assert_eq!(project.rows("FROM raw.a"), rows, "{kind} {check}");
     }
+}
+
+/// The folders of the lake's data, by their names below it.
+fn folders(project: &Project) -> Vec<String> {
+    fn walk(root: &std::path::Path, folder: &std::path::Path, found: &mut Vec<String>) {
+        for entry in std::fs::read_dir(folder).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                found.push(path.strip_prefix(root).unwrap().display().to_string());
+                walk(root, &path, found);
+            }
+        }
+    }
+    let (root, mut found) = (project.root().join("ducklake.sqlite.files"), Vec::new());
+    walk(&root, &root, &mut found);
+    found.retain(|folder| !folder.starts_with("main"));
+    found.sort();
+    found
+}
+
+#[test]
+fn a_value_that_was_refused_or_is_forgotten_names_no_folder() {
+    let header = "-- @partitioned_by: v\n-- @audit: row_count(<, 3)";
+    let project = project();
+    project.model("raw/q", &format!("{header}\nSELECT unnest(['a', 'b', 'c']) AS v"));
+    project.run(&["run"]).failure(1);
+    assert_eq!(folders(&project), Vec::<String>::new());
+    project.model("raw/q", &format!("{header}\nSELECT unnest(['old', 'b']) AS v"));
+    project.run(&["run"]).success();
+    project.model("raw/q", &format!("{header}\nSELECT unnest(['rejected', 'b', 'c']) AS v"));
+    project.run(&["run"]).failure(1);
+    assert_eq!(folders(&project), ["raw", "raw/q", "raw/q/v=b", "raw/q/v=old"]);
+    project.model("raw/q", &format!("{header}\nSELECT unnest(['new', 'b']) AS v"));
+    project.run(&["run"]).success();
+    project.write(
+        "sql/tidy.sql",
+        "CALL ducklake_expire_snapshots('lake', older_than => now());\n\
+         CALL ducklake_cleanup_old_files('lake', cleanup_all => true, dry_run => true);\n\
+         CALL ducklake_cleanup_old_files('lake', cleanup_all => true);",
+    );
+    project.run(&["tidy"]).success();
+    assert_eq!(folders(&project), ["raw", "raw/q", "raw/q/v=b", "raw/q/v=new"]);
 }
 
 #[test]

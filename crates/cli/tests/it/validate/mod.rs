@@ -6,6 +6,7 @@ mod functions;
 mod output;
 mod rules;
 mod scope;
+mod unusable;
 
 use serde_json::Value;
 use testkit::Project;

@@ -106,7 +106,7 @@ fn nothing_of_the_project_is_touched() {
     };
     let before = files(&project);
     let output = project.run(&["validate"]).failure(1);
-    assert!(output.stdout.contains("Summary: 5 files"), "{}{}", output.stdout, output.stderr);
+    assert!(output.stdout.contains("Summary: 6 files"), "{}{}", output.stdout, output.stderr);
     assert_eq!(files(&project), before);
     assert_eq!(std::fs::read_dir(project.temp_root()).unwrap().count(), 0, "the engine's folder is gone");
 }
