@@ -141,7 +141,8 @@ pub(crate) enum Command {
     ///   ondatrasql auth my-crm --no-browser    # on a machine without one: paste where the browser ends up
     ///   ondatrasql auth status
     #[command(
-        override_usage = "ondatrasql auth [status|remove|<provider> [--port N] [--no-browser]] [--state-wait <duration>]",
+        override_usage = "ondatrasql auth [status | remove | <provider> [--port N] [--no-browser]] \
+                          [--state-wait <duration>]",
         verbatim_doc_comment
     )]
     Auth(AuthArgs),

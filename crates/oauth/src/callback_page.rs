@@ -40,11 +40,10 @@ fn is_same(given: &str, expected: &str) -> bool {
 
 /// An answer of plain text, which no browser keeps.
 pub(crate) fn page(status: u16, text: &str) -> String {
+    let (reason, length) = (if status == 200 { "OK" } else { "Refused" }, text.len());
     format!(
-        "HTTP/1.1 {status} {}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\nCache-Control: no-store\r\n\
-         Referrer-Policy: no-referrer\r\nConnection: close\r\n\r\n{text}",
-        if status == 200 { "OK" } else { "Refused" },
-        text.len()
+        "HTTP/1.1 {status} {reason}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {length}\r\n\
+         Cache-Control: no-store\r\nReferrer-Policy: no-referrer\r\nConnection: close\r\n\r\n{text}"
     )
 }
 

@@ -151,8 +151,8 @@ impl Diagnose for OAuthError {
             Self::Endpoint { provider, .. } => {
                 let prefix = provider.prefix();
                 format!(
-                    "check {prefix}_TOKEN_URL, {prefix}_CLIENT_ID and {prefix}_CLIENT_SECRET, and that the provider can \
-                     be reached; then run again"
+                    "check {prefix}_TOKEN_URL, {prefix}_CLIENT_ID and {prefix}_CLIENT_SECRET, and that the provider \
+                     can be reached; then run again"
                 )
             }
             Self::NotStored { provider, cause } => {

@@ -1,5 +1,5 @@
-//! A refresh that is under way is waited for a moment longer than others: a provider that has taken a refresh token out of
-//! use has given the next one in an answer that nobody heard otherwise.
+//! A refresh that is under way is waited for a moment longer than other requests: a provider that has taken a refresh
+//! token out of use gives the next one in this answer and in no other.
 
 use std::sync::Mutex;
 use std::sync::PoisonError;

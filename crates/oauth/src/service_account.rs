@@ -76,7 +76,8 @@ impl ServiceAccount {
             Refusal::Stopped => OAuthError::Stopped,
             Refusal::InvalidGrant(message) | Refusal::Failed(message) => failed(
                 format!("service account {}: {message}", self.client_email),
-                "see that the account exists, has this key and may have the scope, and that this machine's clock is right",
+                "see that the account exists, has this key and may have the scope, and that the clock of this machine is \
+                 right",
             ),
         })?;
         Ok(Access { token: grant.access_token, expires: grant.expires })

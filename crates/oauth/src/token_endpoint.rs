@@ -199,7 +199,10 @@ mod tests {
         for (answer, told) in [
             (
                 Answer::new(400, &[], r#"{"error": "invalid_grant", "error_description": "r3fresh-1 is revoked"}"#),
-                r#"invalid: the token endpoint answered 400: {"error": "invalid_grant", "error_description": "[REDACTED] is revoked"}"#,
+                concat!(
+                    r#"invalid: the token endpoint answered 400: {"error": "invalid_grant", "#,
+                    r#""error_description": "[REDACTED] is revoked"}"#
+                ),
             ),
             (
                 Answer::ok(r#"{"error": "bad_verification_code"}"#),

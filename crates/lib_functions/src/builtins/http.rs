@@ -129,8 +129,8 @@ fn perform(function: &str, request: &Request, surroundings: &Surroundings) -> st
     })
 }
 
-/// Sends what the API's `auth` authorizes. A token that is managed and not accepted is renewed, and the request repeated
-/// once (chapter 03 §3.5).
+/// Sends what the API's `auth` authorizes. A token that is managed and not accepted is renewed, and the request is
+/// repeated once (chapter 03 §3.5).
 fn perform_authorized(
     function: &str,
     request: &mut Request,

@@ -72,7 +72,13 @@ fn statuses(scene: &Scene) -> Vec<Value> {
 #[test]
 fn status_tells_each_source_with_scopes_expiry_and_last_refresh() {
     let scene = Scene::new();
-    let none = |name: &str, source: &str, scope: Value| json!({"provider": name, "source": source, "scope": scope, "expires_in_s": null, "refreshed_s_ago": null});
+    let none = |name: &str, source: &str, scope: Value| {
+        let (expires, refreshed) = (Value::Null, Value::Null);
+        json!({
+            "provider": name, "source": source, "scope": scope,
+            "expires_in_s": expires, "refreshed_s_ago": refreshed,
+        })
+    };
     assert_eq!(statuses(&scene), [none("crm", "none", Value::Null)]);
     scene.authorize();
     scene.fetches("{\"provider\": \"crm\"}", 1);
