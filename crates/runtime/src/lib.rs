@@ -24,6 +24,7 @@ mod lock;
 mod macros;
 mod maintenance;
 mod masking;
+mod outside;
 mod pins;
 mod planning;
 mod project_models;
@@ -37,6 +38,7 @@ mod session;
 mod state_session;
 mod statement_errors;
 mod task;
+mod turns;
 mod variables;
 
 pub use cancellation::Cancellation;
