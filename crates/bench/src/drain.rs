@@ -148,6 +148,7 @@ impl Backlog {
             stop: Stop::never(),
             output: Arc::new(|_| {}),
             lookup: None,
+            tokens: None,
             limits: Limits::default(),
         });
         let lib = registry.get("sink").unwrap();

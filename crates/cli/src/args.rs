@@ -1,5 +1,6 @@
 //! The one definition of the command line, and how mistakes in it are reported (chapter 05 §1.1).
 
+mod auth;
 mod check;
 mod queue;
 
@@ -10,6 +11,7 @@ use project::{CatalogKind, Script, script_names};
 use crate::error::CliError;
 use crate::invocation::current_folder;
 
+pub(crate) use auth::{AuthArgs, AuthCommand, AuthRemoveArgs};
 pub(crate) use check::CheckArgs;
 pub(crate) use queue::{
     PushArgs, QueueArgs, QueueCommand, QueueDrainArgs, QueueDropArgs, QueueResetArgs, QueueRetryArgs, QueueShowArgs,
@@ -132,6 +134,18 @@ pub(crate) enum Command {
         verbatim_doc_comment
     )]
     Push(PushArgs),
+    /// Authorize requests of lib files at an OAuth provider, once
+    ///
+    /// Without a provider: those that variables describe. Examples:
+    ///   ondatrasql auth my-crm
+    ///   ondatrasql auth my-crm --no-browser    # on a machine without one: paste where the browser ends up
+    ///   ondatrasql auth status
+    #[command(
+        override_usage = "ondatrasql auth [status | remove | <provider> [--port N] [--no-browser]] \
+                          [--state-wait <duration>]",
+        verbatim_doc_comment
+    )]
+    Auth(AuthArgs),
     /// The state: the push queue, staged rows and tokens
     ///
     /// config/state.sql decides where it is. Examples:
@@ -348,7 +362,9 @@ pub(crate) fn read(words: &[String]) -> Result<Command, CliError> {
     }
     let asks_for_help = words.iter().skip(1).any(|word| word == "-h" || word == "--help");
     let known = CommandLine::command().find_subcommand(name).is_some();
-    let needs_project = known && !matches!(name.as_str(), "help" | "init" | "version");
+    // `auth` alone lists what variables describe, and they may be the process's.
+    let is_list = name == "auth" && words.len() == 1;
+    let needs_project = known && !is_list && !matches!(name.as_str(), "help" | "init" | "version");
     if needs_project && !asks_for_help {
         // Outside a project this comes before anything that may be wrong with the arguments.
         project::find_root(&current_folder()?)?;
@@ -361,7 +377,7 @@ pub(crate) fn read(words: &[String]) -> Result<Command, CliError> {
 
 /// Whether a command has commands of its own.
 fn is_parent(name: &str) -> bool {
-    matches!(name, "state" | "queue")
+    matches!(name, "state" | "queue" | "auth")
 }
 
 /// The words that name the command: one, or two for the commands of `state` and `queue`.
@@ -484,6 +500,11 @@ fn explain(error: &clap::Error, name: &str) -> CliError {
             Ok(text) => CliError::Help(text),
             Err(error) => error,
         },
+        // Whatever word comes first is a provider or a command.
+        ErrorKind::InvalidSubcommand if name == "auth" => CliError::usage(
+            format!("extra args: {}", context(ContextKind::InvalidSubcommand)),
+            format!("usage: {}", usage_of(name)),
+        ),
         ErrorKind::InvalidSubcommand if is_parent(name) => CliError::usage(
             format!("unknown command: {name} {}", context(ContextKind::InvalidSubcommand)),
             format!("usage: {}", usage_of(name)),

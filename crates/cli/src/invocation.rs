@@ -32,7 +32,7 @@ impl Invocation {
         let cwd = current_folder()?;
         let root = find_root(&cwd)?;
         std::env::set_current_dir(&root).map_err(|error| file_error("enter", &root, &error))?;
-        let environment = Environment::load(&root, std::env::vars_os().filter_map(as_text))?;
+        let environment = Environment::load(&root, process_environment())?;
         ui.keep_secret(Redactor::new(&root, &environment));
         Ok(Self { cwd, root, environment })
     }
@@ -50,6 +50,11 @@ impl Invocation {
             temp_root: std::env::temp_dir(),
         }
     }
+}
+
+/// The variables of the process.
+pub(crate) fn process_environment() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os().filter_map(as_text)
 }
 
 /// Variables that are not UTF-8 cannot be named in a configuration, so nothing is lost without them.

@@ -77,6 +77,10 @@ impl<'a> Plan<'a> {
                 continue;
             }
             let Some(location) = answer.location() else { return Ok(hop.response(answer)) };
+            if !self.request.follows_redirects {
+                let place = self.redactor.url(location);
+                return Err(hop.redirect_error(&format!("redirected to {place}, where it is not sent")).into());
+            }
             redirects += 1;
             if redirects > MOST_REDIRECTS {
                 return Err(hop.redirect_error(&format!("stopped after {MOST_REDIRECTS} redirects")).into());

@@ -65,6 +65,8 @@ pub struct Request {
     pub retry: u32,
     /// The wait before the first retry. Each further one is twice as long.
     pub backoff: Duration,
+    /// Whether a redirect is followed; it is an error otherwise, for bodies that only one origin may get.
+    pub follows_redirects: bool,
     /// Answers a digest challenge with these.
     pub digest: Option<Credentials>,
     /// Own certificates.
@@ -92,6 +94,7 @@ impl Request {
             timeout: Duration::from_secs(30),
             retry: 0,
             backoff: Duration::from_secs(1),
+            follows_redirects: true,
             digest: None,
             tls: None,
             max_response_bytes: 256 * 1024 * 1024,

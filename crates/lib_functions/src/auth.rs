@@ -2,6 +2,7 @@
 
 use starlark_syntax::codemap::Span;
 
+use crate::ProviderName;
 use crate::fields::{Fields, UnknownKey, wrong};
 use crate::literal::{Entry, Literal, LiteralValue, Problem};
 
@@ -25,7 +26,7 @@ pub enum AuthForm {
         scope: String,
     },
     /// `OAuth2` with a provider's tokens.
-    Provider(String),
+    Provider(ProviderName),
     /// Basic.
     Basic {
         /// The user.
@@ -156,19 +157,8 @@ fn hosts(fields: &mut Fields) -> Result<Vec<String>, Problem> {
     hosts.into_iter().map(host).collect()
 }
 
-/// `[a-z0-9][a-z0-9-]*[a-z0-9]`, 2 to 64 characters.
-fn provider(fields: &mut Fields) -> Result<Option<String>, Problem> {
-    let is_name = |name: &str| {
-        let is_inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-        (2..=64).contains(&name.len())
-            && name.chars().all(|c| is_inner(c) || c == '-')
-            && name.starts_with(is_inner)
-            && name.ends_with(is_inner)
-    };
-    match fields.optional_text("provider")? {
-        Some((name, span)) if !is_name(&name) => {
-            Err(fields.problem("provider", "must be a name of 2 to 64 lower-case letters, digits and dashes", span))
-        }
-        provider => Ok(provider.map(|(name, _)| name)),
-    }
+fn provider(fields: &mut Fields) -> Result<Option<ProviderName>, Problem> {
+    let Some((name, span)) = fields.optional_text("provider")? else { return Ok(None) };
+    let wrong = "must be a name of 2 to 64 lower-case letters, digits and dashes";
+    ProviderName::parse(&name).map(Some).ok_or_else(|| fields.problem("provider", wrong, span))
 }

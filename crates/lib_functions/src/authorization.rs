@@ -2,11 +2,12 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use http_client::{Origin, Receiver, Secrets};
+use http_client::{Origin, Receiver, Secrets, Stop};
+use types::Diagnose;
 
 use crate::auth::{Auth, AuthForm, KeyPlace, Secret};
 use crate::host::Host;
-use crate::{Lib, LibError, LibErrorKind};
+use crate::{Lib, LibError, LibErrorKind, TokenError};
 
 /// The section `auth` of a lib. Variables are read when a request is made: a script may set them.
 #[derive(Clone)]
@@ -15,12 +16,15 @@ pub(crate) struct Authorization {
     receivers: Option<Vec<Receiver>>,
 }
 
-/// Why a request cannot be authorized.
-#[derive(Debug, thiserror::Error)]
-#[error("{message}")]
-pub(crate) struct Unauthorized {
-    message: String,
-    help: String,
+/// Why a request cannot be authorized: a variable is not set, or there is no token.
+pub(crate) type Unauthorized = TokenError;
+
+/// What authorizes one request.
+#[derive(Default)]
+pub(crate) struct Authorized {
+    pub secrets: Secrets,
+    /// The token in it, if another one can be got in its place.
+    pub renewable: Option<String>,
 }
 
 impl Authorization {
@@ -31,24 +35,35 @@ impl Authorization {
         let authorization = Self { receivers: auth.as_ref().and_then(|auth| receivers(lib, auth)), auth };
         authorization.keep_secret(host);
         let may_set = lib.texts().any(|(_, text)| text.contains("env.set") || text.contains(".set("));
-        match authorization.secrets(host) {
-            Err(error) if !may_set || authorization.is_managed() => Err(LibError {
+        match authorization.check_variables(host) {
+            Err(Unauthorized::Failed { message, help }) if !may_set => Err(LibError {
                 kind: LibErrorKind::Failed,
-                message: format!("{}: {}", lib.name, error.message),
-                help: error.help,
+                message: format!("{}: {message}", lib.name),
+                help,
                 place: None,
             }),
             _ => Ok(authorization),
         }
     }
 
-    /// What a request carries, and who may get it: the origin of `base_url` and the hosts that `auth` lists; without a
-    /// `base_url` everyone.
+    /// What a request to `url` carries, and who may get it: the origin of `base_url` and the hosts that `auth` lists;
+    /// without a `base_url` everyone. A token that the server has `rejected` is not given again.
     ///
     /// # Errors
-    /// A variable is not set.
-    pub(crate) fn secrets(&self, host: &Host) -> Result<Secrets, Unauthorized> {
-        let Some(auth) = &self.auth else { return Ok(Secrets::default()) };
+    /// A variable is not set, or there is no token.
+    pub(crate) fn for_request(
+        &self,
+        host: &Host,
+        url: &str,
+        rejected: Option<&str>,
+        stop: &Stop,
+    ) -> Result<Authorized, Unauthorized> {
+        let Some(auth) = &self.auth else { return Ok(Authorized::default()) };
+        // Nobody is asked for a token that the request would not carry.
+        if self.is_managed() && !self.may_get(url) {
+            return Ok(Authorized::default());
+        }
+        let mut renewable = None;
         let (mut headers, mut params) = (Vec::new(), Vec::new());
         match &auth.form {
             AuthForm::Basic { user, password } => {
@@ -63,21 +78,40 @@ impl Authorization {
                     KeyPlace::Parameter(name) => params.push((name.clone(), key)),
                 }
             }
-            AuthForm::Provider(_) | AuthForm::ServiceAccount { .. } => {
-                return Err(Unauthorized {
-                    message: "\"provider\" and \"service_account\" cannot be used by this version yet".into(),
-                    help: "use \"env\", or \"user\" and \"pass\"".into(),
-                });
+            AuthForm::Provider(name) => {
+                let variable = name.injected_variable();
+                let token = match variable_of(host, &variable)?.map(|token| token.trim().to_owned()) {
+                    Some(token) if !token.is_empty() => token,
+                    _ => renewable.insert(tokens(host)?.provider(name, rejected, stop)?).clone(),
+                };
+                headers.push(bearer(host, &token));
+            }
+            AuthForm::ServiceAccount { file, scope } => {
+                let token = tokens(host)?.service_account(&found(host, file)?, scope, rejected, stop)?;
+                headers.push(bearer(host, renewable.insert(token)));
             }
         }
-        Ok(Secrets { headers, params, receivers: self.receivers.clone() })
+        Ok(Authorized { secrets: Secrets { headers, params, receivers: self.receivers.clone() }, renewable })
+    }
+
+    /// Whether a request to this URL may carry what authorizes.
+    fn may_get(&self, url: &str) -> bool {
+        let covers = |receivers: &Vec<Receiver>| {
+            Origin::of(url).is_ok_and(|origin| receivers.iter().any(|receiver| receiver.covers(&origin)))
+        };
+        self.receivers.as_ref().is_none_or(covers)
+    }
+
+    /// An error if a variable is not set.
+    fn check_variables(&self, host: &Host) -> Result<(), Unauthorized> {
+        self.parts().into_iter().try_for_each(|secret| found(host, secret).map(drop))
     }
 
     /// Keeps out of what is printed whatever of it is known by now.
     pub(crate) fn keep_secret(&self, host: &Host) {
         for secret in self.parts() {
-            // What is not there yet cannot be shown.
-            let _ = value(host, secret);
+            // What is not there yet cannot be shown. Of a service account it is the name of a file.
+            let _ = if self.is_managed() { Ok(String::new()) } else { value(host, secret) };
         }
     }
 
@@ -85,14 +119,29 @@ impl Authorization {
         match self.auth.as_ref().map(|auth| &auth.form) {
             Some(AuthForm::Basic { user, password }) => vec![user, password],
             Some(AuthForm::Key { key, .. }) => vec![key],
-            Some(AuthForm::Provider(_) | AuthForm::ServiceAccount { .. }) | None => Vec::new(),
+            Some(AuthForm::ServiceAccount { file, .. }) => vec![file],
+            Some(AuthForm::Provider(_)) | None => Vec::new(),
         }
     }
 
-    /// Whether no variable helps.
-    fn is_managed(&self) -> bool {
-        self.auth.is_some() && self.parts().is_empty()
+    /// Whether its tokens come from a provider.
+    pub(crate) fn is_managed(&self) -> bool {
+        let form = self.auth.as_ref().map(|auth| &auth.form);
+        matches!(form, Some(AuthForm::Provider(_) | AuthForm::ServiceAccount { .. }))
     }
+}
+
+fn tokens(host: &Host) -> Result<&dyn crate::AccessTokens, Unauthorized> {
+    host.options().tokens.as_deref().ok_or_else(|| Unauthorized::Failed {
+        message: "there are no tokens of providers here".into(),
+        help: "run the model with `ondatrasql run`".into(),
+    })
+}
+
+/// The header of a token; it is kept secret from here on.
+fn bearer(host: &Host, token: &str) -> (String, String) {
+    host.options().redactor.add_secret(token);
+    ("Authorization".to_owned(), format!("Bearer {token}"))
 }
 
 /// The value of a `Basic` header; it is kept secret from here on.
@@ -114,21 +163,29 @@ fn receivers(lib: &Lib, auth: &Auth) -> Option<Vec<Receiver>> {
 
 /// The value of a secret; it is kept secret from here on.
 fn value(host: &Host, secret: &Secret) -> Result<String, Unauthorized> {
+    let value = found(host, secret)?;
+    host.options().redactor.add_secret(&value);
+    Ok(value)
+}
+
+fn variable_of(host: &Host, name: &str) -> Result<Option<String>, Unauthorized> {
+    host.variable(name).map_err(|error| Unauthorized::Failed { message: error.to_string(), help: error.help() })
+}
+
+/// What a secret says, or the variable that it names.
+fn found(host: &Host, secret: &Secret) -> Result<String, Unauthorized> {
     let found = match secret {
         Secret::Literal(text) => Some(text.clone()),
-        Secret::Variable(name) => host.variable(name),
+        Secret::Variable(name) => variable_of(host, name)?,
     };
     match (found.filter(|value| !value.is_empty()), secret) {
-        (Some(value), _) => {
-            host.options().redactor.add_secret(&value);
-            Ok(value)
-        }
-        (None, Secret::Variable(name)) => Err(Unauthorized {
+        (Some(value), _) => Ok(value),
+        (None, Secret::Variable(name)) => Err(Unauthorized::Failed {
             message: format!("the variable {name} of API[\"auth\"] is not set, or empty"),
             help: format!("put {name}=… into .env, or set it in the environment"),
         }),
         (None, Secret::Literal(_)) => {
-            Err(Unauthorized { message: "a secret of API[\"auth\"] is empty".into(), help: "write it".into() })
+            Err(Unauthorized::Failed { message: "a secret of API[\"auth\"] is empty".into(), help: "write it".into() })
         }
     }
 }

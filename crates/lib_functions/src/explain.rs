@@ -3,6 +3,7 @@
 use starlark::ErrorKind;
 use types::{Place, printable};
 
+use crate::builtins::Failure;
 use crate::host::Host;
 use crate::surroundings::Surroundings;
 use crate::wording::{help, of_call, worded};
@@ -94,7 +95,8 @@ fn failed(lib: &Lib, host: &Host, around: &Surroundings, name: &str, error: &sta
     } else {
         let message = error.without_diagnostic().to_string();
         let message = message.strip_prefix("fail:").unwrap_or(&message);
-        let help = help(error.kind(), message, around.no_json.get().as_deref());
+        let own = find::<Failure>(error.kind()).and_then(|failure| failure.help.clone());
+        let help = own.unwrap_or_else(|| help(error.kind(), message, around.no_json.get().as_deref()));
         (told(error.kind(), message, place.as_deref()), help)
     };
     let message = shortened(&host.redact(&format!("{name}: {message}")));
@@ -132,10 +134,15 @@ pub(crate) fn shortened(message: &str) -> String {
 
 /// Whether it is this error of ours.
 fn is<E: std::error::Error + Send + Sync + 'static>(kind: &ErrorKind) -> bool {
+    find::<E>(kind).is_some()
+}
+
+/// This error of ours, if it is one.
+fn find<E: std::error::Error + Send + Sync + 'static>(kind: &ErrorKind) -> Option<&E> {
     match kind {
         ErrorKind::Other(error) | ErrorKind::Native(error) | ErrorKind::Value(error) | ErrorKind::Function(error) => {
-            error.is::<E>()
+            error.downcast_ref::<E>()
         }
-        _ => false,
+        _ => None,
     }
 }

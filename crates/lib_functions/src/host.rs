@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use http_client::{Client, RateLimiter, Stop};
-use project::{Environment, Redactor};
+use project::{Environment, ProjectError, Redactor};
 use types::printable;
 
+use crate::AccessTokens;
 use crate::api::RateLimit;
 use crate::host_value::HostValue;
 use crate::running::Direction;
@@ -65,6 +66,8 @@ pub struct HostOptions {
     pub output: Arc<dyn Fn(&str) + Send + Sync>,
     /// Rows of the lake.
     pub lookup: Option<Arc<dyn Lookup>>,
+    /// Access tokens of providers and of service accounts.
+    pub tokens: Option<Arc<dyn AccessTokens>>,
     /// What a call may use up.
     pub limits: Limits,
 }
@@ -96,9 +99,21 @@ impl Host {
     }
 
     /// A variable: what was set by scripts goes first.
-    pub(crate) fn variable(&self, name: &str) -> Option<String> {
+    ///
+    /// # Errors
+    /// It stands for a file that cannot be read.
+    pub(crate) fn variable(&self, name: &str) -> Result<Option<String>, ProjectError> {
         let overlay = self.0.overlay.lock().unwrap_or_else(PoisonError::into_inner);
-        overlay.get(name).cloned().or_else(|| self.0.options.environment.get(name).map(str::to_owned))
+        if let Some(value) = overlay.get(name) {
+            return Ok(Some(value.clone()));
+        }
+        let HostOptions { environment, redactor, .. } = &self.0.options;
+        environment.check(name)?;
+        let value = environment.get(name);
+        if let Some(secret) = value.filter(|_| environment.is_file(name)) {
+            redactor.add_secret(secret);
+        }
+        Ok(value.map(str::to_owned))
     }
 
     /// Sets a variable for scripts; what it holds is kept secret like a variable of `.env`.

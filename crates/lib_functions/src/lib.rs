@@ -2,6 +2,7 @@
 //!
 //! Boundary: knows no engine, no lake and no state; prints nothing and reads no environment variable.
 
+mod access_tokens;
 mod adapt;
 mod answers;
 mod api;
@@ -24,6 +25,7 @@ mod literal;
 mod nesting;
 mod parse;
 mod program;
+mod provider_name;
 mod push_answer;
 mod pushing;
 mod refusal;
@@ -43,6 +45,7 @@ mod throttle;
 mod top_level;
 mod wording;
 
+pub use access_tokens::{AccessTokens, TokenError};
 pub use api::{Api, BatchMode, FetchApi, PushApi, RateLimit, Transport};
 pub use auth::{Auth, AuthForm, KeyPlace, Secret};
 pub use bounds::MAX_TEXT_BYTES;
@@ -54,6 +57,7 @@ pub use host::{Host, HostOptions, Limits, Lookup};
 pub use host_value::HostValue;
 pub use json_write::{WriteOther, digits, push_json_string};
 pub use lib_file::{Lib, Remark};
+pub use provider_name::ProviderName;
 pub use push_answer::{PollAnswer, PushAnswer, RowStatus, Statuses};
 pub use pushing::PushCall;
 pub use refusal::Refusal;

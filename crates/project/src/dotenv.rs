@@ -7,11 +7,14 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 use crate::ProjectError;
+use crate::file_reference::Value;
 
 /// Variables by name. What the process has, even empty, wins over `.env`.
 #[derive(Clone, Default)]
 pub struct Environment {
-    variables: BTreeMap<String, String>,
+    variables: BTreeMap<String, Value>,
+    /// Where paths of files begin that values stand for.
+    root: PathBuf,
     /// Names that `.env` defines, whether or not the process has them too.
     in_file: BTreeSet<String>,
     /// Names that the process has.
@@ -21,9 +24,10 @@ pub struct Environment {
 impl Environment {
     /// The variables of the process and those of `<root>/.env`.
     pub fn load(root: &Path, process: impl IntoIterator<Item = (String, String)>) -> Result<Self, ProjectError> {
-        let variables: BTreeMap<String, String> = process.into_iter().collect();
+        let variables: BTreeMap<String, Value> =
+            process.into_iter().map(|(name, text)| (name, Value::of(text))).collect();
         let in_process = variables.keys().cloned().collect();
-        let mut environment = Self { variables, in_file: BTreeSet::new(), in_process };
+        let mut environment = Self { variables, root: root.to_owned(), in_file: BTreeSet::new(), in_process };
         let text = match fs::read_to_string(root.join(".env")) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(environment),
@@ -34,7 +38,7 @@ impl Environment {
                 parse_line(line).map_err(|message| ProjectError::DotEnv { line: at + 1, message })?
             {
                 environment.in_file.insert(name.clone());
-                environment.variables.entry(name).or_insert(value);
+                environment.variables.entry(name).or_insert_with(|| Value::of(value));
             }
         }
         Ok(environment)
@@ -54,13 +58,35 @@ impl Environment {
     #[must_use]
     pub fn with(&self, name: &str, value: &str) -> Self {
         let mut changed = self.clone();
-        changed.variables.insert(name.to_owned(), value.to_owned());
+        changed.variables.insert(name.to_owned(), Value::Text(value.to_owned()));
         changed
     }
 
-    /// The value of a variable.
+    /// The names of all variables, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.variables.keys().map(String::as_str)
+    }
+
+    /// The value of a variable: its text, or the content of the file that it stands for (`file:PATH`). `None` if that
+    /// cannot be read, which [`Self::check`] tells.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.variables.get(name).map(String::as_str)
+        self.variables.get(name)?.get(&self.root).ok()
+    }
+
+    /// # Errors
+    /// The variable stands for a file that cannot be read.
+    pub fn check(&self, name: &str) -> Result<(), ProjectError> {
+        match self.variables.get(name).map(|value| value.get(&self.root)) {
+            Some(Err((path, cause))) => {
+                Err(ProjectError::SecretFile { variable: name.to_owned(), path: path.into(), cause: cause.to_owned() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a variable stands for a file: what that holds is a secret, whatever the variable is called.
+    pub fn is_file(&self, name: &str) -> bool {
+        matches!(self.variables.get(name), Some(Value::File { .. }))
     }
 }
 

@@ -25,6 +25,16 @@ pub enum ProjectError {
         /// The system's reason.
         cause: String,
     },
+    /// A variable stands for a file that cannot be read.
+    #[error("{variable} stands for the content of {}, which cannot be read: {cause}", path.display())]
+    SecretFile {
+        /// The variable.
+        variable: String,
+        /// The file, as the variable names it.
+        path: PathBuf,
+        /// The reason.
+        cause: String,
+    },
     /// `.env` cannot be used.
     #[error("load config: .env line {line}: {message}")]
     DotEnv {
@@ -68,7 +78,7 @@ impl Diagnose for ProjectError {
         match self {
             Self::NotInProject => Code::NotInProject,
             Self::AlreadyExists(_) => Code::ProjectExists,
-            Self::File { .. } => Code::ProjectFile,
+            Self::File { .. } | Self::SecretFile { .. } => Code::ProjectFile,
             Self::DotEnv { .. } => Code::DotEnv,
             Self::CatalogRequired => Code::CatalogRequired,
             Self::StateRequired => Code::StateRequired,
@@ -82,6 +92,9 @@ impl Diagnose for ProjectError {
             Self::NotInProject => "change to the project's folder, or make one here with `ondatrasql init`".into(),
             Self::AlreadyExists(_) => "work with the project that is here, or run `init` in an empty folder".into(),
             Self::File { .. } => "check that the file is there, readable, writable and UTF-8 text".into(),
+            Self::SecretFile { variable, .. } => format!(
+                "put the file there, or correct the path behind `{variable}=file:`; it begins at the project's folder"
+            ),
             Self::DotEnv { .. } => "write one `KEY=VALUE` a line".into(),
             Self::CatalogRequired => "it attaches the DuckLake catalog; `ondatrasql init` in an empty folder shows one".into(),
             Self::StateRequired => "it attaches the state; `ondatrasql init` in an empty folder shows one".into(),

@@ -37,6 +37,7 @@ impl Expanded {
             let mut at = piece.span.start;
             while let Some((place, name)) = next_variable(source, at..piece.span.end) {
                 expanded.copy(source, at..place.start);
+                environment.check(name)?;
                 let Some(value) = environment.get(name) else {
                     let place = Box::new(Place::new(file, Arc::clone(source), place));
                     return Err(ProjectError::UndefinedVariable { name: name.to_owned(), place });
@@ -224,6 +225,24 @@ mod tests {
             "load catalog.sql: ${NOPE} is not defined, neither in the environment nor in .env"
         );
         assert_eq!(types::Diagnose::place(&error).map(types::Place::line), Some(2));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_named_with_its_variable() {
+        let empty = tempfile::tempdir().unwrap();
+        let variables = [("PW".to_owned(), "file:run/pw".to_owned())];
+        let environment = Environment::load(empty.path(), variables).unwrap();
+        let expand = || Expanded::new(Path::new("config/catalog.sql"), &"'${PW}'".into(), &environment);
+        let error = expand().err().expect("an error").to_string();
+        assert!(
+            error.starts_with("PW stands for the content of run/pw, which cannot be read: No such file"),
+            "{error}"
+        );
+        std::fs::create_dir(empty.path().join("run")).unwrap();
+        std::fs::write(empty.path().join("run/pw"), "it's\n").unwrap();
+        let environment = Environment::load(empty.path(), [("PW".to_owned(), "file:run/pw".to_owned())]).unwrap();
+        let expanded = Expanded::new(Path::new("config/catalog.sql"), &"'${PW}'".into(), &environment).unwrap();
+        assert_eq!(expanded.text, "'it''s'");
     }
 
     #[test]

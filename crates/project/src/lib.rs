@@ -8,6 +8,7 @@ mod config_texts;
 mod dotenv;
 mod error;
 mod expansion;
+mod file_reference;
 mod init;
 mod model_files;
 mod redaction;

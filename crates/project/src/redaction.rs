@@ -7,6 +7,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use regex::{Captures, Regex};
 
 use crate::Environment;
@@ -41,7 +43,7 @@ impl Redactor {
             redactor.add_sql(&text, environment);
         }
         for (name, value) in environment.named_in_file() {
-            redactor.add_variable(name, value);
+            redactor.add_named(name, value, environment);
         }
         redactor
     }
@@ -49,11 +51,15 @@ impl Redactor {
     /// Adds what a configuration file names and what is written into it.
     pub fn add_sql(&self, sql: &str, environment: &Environment) {
         for name in variable_names(sql) {
-            self.add_variable(&name, environment.get(&name).unwrap_or_default());
+            self.add_named(&name, environment.get(&name).unwrap_or_default(), environment);
         }
         for literal in written_secrets(sql) {
             self.add_secret(&literal);
         }
+    }
+
+    fn add_named(&self, name: &str, value: &str, environment: &Environment) {
+        if environment.is_file(name) { self.add_secret(value) } else { self.add_variable(name, value) }
     }
 
     /// Adds what of a variable is secret, by its name and its form.
@@ -141,11 +147,15 @@ fn secret_of<'a>(name: &str, value: &'a str) -> Vec<&'a str> {
 fn forms(secret: &str) -> Vec<String> {
     let pieces = secret.split(|c: char| !c.is_alphanumeric()).filter(|piece| is_telling(piece));
     let texts: BTreeSet<&str> = pieces.chain([secret]).filter(|text| text.len() >= BYTES_MIN).collect();
+    // As services and errors encode it; what fills it up may be there or not.
+    let encoded = [STANDARD_NO_PAD.encode(secret), URL_SAFE_NO_PAD.encode(secret)];
+    let encoded = encoded.into_iter().filter(|_| secret.len() >= PIECE_MIN);
     texts
         .into_iter()
         .flat_map(|text| {
             [text.to_owned(), text.replace('\'', "''"), url_encoded(text), form_encoded(text), escaped(text)]
         })
+        .chain(encoded)
         .collect()
 }
 
@@ -310,6 +320,26 @@ mod tests {
         redactor.add_secret("tok/en+1");
         redactor.add_secret("abc");
         assert_eq!(shared.redact("x tok/en+1 tok%2Fen%2B1 abc"), "x [REDACTED] [REDACTED] abc");
+    }
+
+    #[test]
+    fn secrets_in_base64_are_replaced() {
+        let redactor = Redactor::default();
+        redactor.add_secret("s3cret?>value~1");
+        redactor.add_secret("short77");
+        let text = "czNjcmV0Pz52YWx1ZX4x czNjcmV0Pz52YWx1ZX4x czNjcmV0Pz52YWx1ZX4x== c2hvcnQ3Nw==";
+        assert_eq!(redactor.redact(text), "[REDACTED] [REDACTED] [REDACTED]== c2hvcnQ3Nw==");
+        redactor.add_secret("?>?>?>?>??");
+        assert_eq!(redactor.redact("Pz4/Pj8+Pz4/Pw== Pz4_Pj8-Pz4_Pw"), "[REDACTED]== [REDACTED]");
+    }
+
+    #[test]
+    fn what_a_file_holds_is_secret_whatever_its_variable_is_called() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("secret"), "plain words\n").unwrap();
+        fs::write(dir.path().join(".env"), "COLOR=file:secret\n").unwrap();
+        let redactor = Redactor::new(dir.path(), &Environment::load(dir.path(), []).unwrap());
+        assert_eq!(redactor.redact("the plain words"), "the [REDACTED]");
     }
 
     #[test]

@@ -47,6 +47,7 @@ pub use checks::{Stage, summary as check_summary};
 pub use error::RunError;
 pub use event::{ModelOutcome, Observer, RunSummary, Status};
 pub use inspect::{Answer, answer};
+pub use lib_host::client;
 pub use lock::ProjectLock;
 pub use maintenance::{ScriptObserver, ScriptOptions, StatementResult, run_script};
 pub use project_models::{load_models, select_model};

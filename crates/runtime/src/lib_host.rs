@@ -4,8 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use http_client::{Client, ClientOptions, Stop};
-use lib_functions::{Host, HostOptions, Limits};
+use lib_functions::{AccessTokens, Host, HostOptions, Limits};
+use oauth::{ManagedTokens, TokenSources};
 use project::{Environment, Redactor};
+use state::SharedStore;
 
 use crate::fetching::LakeLookup;
 use crate::{RunError, Session};
@@ -17,22 +19,48 @@ pub(crate) struct HostContext<'a> {
     pub environment: &'a Environment,
     pub redactor: &'a Redactor,
     pub output: Arc<dyn Fn(&str) + Send + Sync>,
+    /// Access tokens, one set for all hosts of a run.
+    pub tokens: Option<Arc<dyn AccessTokens>>,
 }
 
 impl HostContext<'_> {
     /// A host whose calls end when `stop` says so.
     pub(crate) fn host(&self, stop: Stop) -> Result<Host, RunError> {
-        let variable = |name: &str| self.environment.get(name).map(str::to_owned);
         let lookup = LakeLookup::new(self.session.connection.beside()?, &self.session.lake);
         Ok(Host::new(HostOptions {
             root: self.root.to_owned(),
-            client: Client::new(ClientOptions::from_environment("OndatraSQL/1.0", variable)),
+            client: client(self.environment),
             environment: self.environment.clone(),
             redactor: self.redactor.clone(),
             stop,
             output: Arc::clone(&self.output),
             lookup: Some(Arc::new(lookup)),
+            tokens: self.tokens.clone(),
             limits: Limits::default(),
         }))
     }
+}
+
+/// The access tokens of a run.
+pub(crate) fn managed_tokens(
+    root: &Path,
+    environment: &Environment,
+    redactor: &Redactor,
+    store: &SharedStore,
+    run_id: &str,
+) -> Arc<dyn AccessTokens> {
+    Arc::new(ManagedTokens::new(TokenSources {
+        root: root.to_owned(),
+        environment: environment.clone(),
+        redactor: redactor.clone(),
+        client: client(environment),
+        store: store.clone(),
+        run_id: run_id.to_owned(),
+    }))
+}
+
+/// What makes requests, as the environment says.
+pub fn client(environment: &Environment) -> Client {
+    let variable = |name: &str| environment.get(name).map(str::to_owned);
+    Client::new(ClientOptions::from_environment("OndatraSQL/1.0", variable))
 }

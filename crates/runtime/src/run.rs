@@ -18,7 +18,7 @@ use crate::fetching::{JobsContext, check_models, read_registry, run_jobs};
 use crate::functions::KnownFunctions;
 use crate::git::git_info;
 use crate::leases::Leases;
-use crate::lib_host::HostContext;
+use crate::lib_host::{HostContext, managed_tokens};
 use crate::masking::{masks_anew, protect_spills};
 use crate::outside::Outside;
 use crate::planning::{Planned, PlannedModel, last_commit, plan_models, sort};
@@ -128,6 +128,9 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
         environment: &options.environment,
         redactor: &options.redactor,
         output: Arc::clone(&options.output),
+        tokens: state.as_ref().map(|state| {
+            managed_tokens(&options.root, &options.environment, &options.redactor, &state.store, &dag_run_id)
+        }),
     };
     let mut warnings = Vec::new();
     let pushes = match &state {

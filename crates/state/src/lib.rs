@@ -53,7 +53,7 @@ pub use shared::SharedStore;
 pub use sql_store::SqlStore;
 pub use staging::{FetchLease, StagedFetch, Staging};
 pub use status::{Status, TableSize, WorkerStatus};
-pub use tokens::{Token, Tokens};
+pub use tokens::{StoredToken, Token, Tokens};
 pub use transition::{Action, Answer, EventState, IllegalTransition, after};
 pub use worker::WorkerId;
 

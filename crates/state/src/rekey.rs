@@ -36,6 +36,13 @@ pub fn rekey(root: &Path, config: &StateConfig, environment: &Environment) -> Re
     let variable = key_variable(config)?;
     let (instance, _) = session(config, &[])?;
     let dotenv = DotEnv::read(root)?;
+    if environment.is_file(&variable) {
+        return Err(StateError::refused(
+            Code::StateRekey,
+            format!("{variable} stands for a file, which this does not replace"),
+            format!("put the key itself into .env as {variable}, rotate it, and take the new one out again"),
+        ));
+    }
     if environment.is_of_process(&variable) || dotenv.get(&variable).as_deref() != environment.get(&variable) {
         return Err(StateError::refused(
             Code::StateRekey,

@@ -6,11 +6,11 @@ use crate::StateError;
 use crate::retry::VerbError;
 use crate::script::Arg;
 use crate::sql_store::{SqlStore, number, optional_text, text};
-use crate::tokens::{Token, Tokens};
+use crate::tokens::{StoredToken, Token, Tokens};
 
 impl Tokens for SqlStore {
     fn put_token(&mut self, token: &Token, replaces: Option<&str>) -> Result<bool, StateError> {
-        let expires = token.expires_ms.map(|ms| format!("to_timestamp({ms} / 1000.0)"));
+        let expires = token.expires_in_ms.map(|ms| format!("now() + {ms} * INTERVAL '1 millisecond'"));
         let args = [
             ("provider", Arg::Text(&token.provider)),
             ("refresh_token", Arg::Text(&token.refresh_token)),
@@ -30,18 +30,19 @@ impl Tokens for SqlStore {
 
     fn token(&mut self, provider: &str) -> Result<Option<Token>, StateError> {
         // There is a handful of providers.
-        Ok(self.tokens()?.into_iter().find(|token| token.provider == provider))
+        Ok(self.tokens()?.into_iter().map(|stored| stored.token).find(|token| token.provider == provider))
     }
 
-    fn tokens(&mut self) -> Result<Vec<Token>, StateError> {
-        let read = |mut row: Vec<Value>| Token {
+    fn tokens(&mut self) -> Result<Vec<StoredToken>, StateError> {
+        let token = |row: &mut Vec<Value>| Token {
             provider: text(&mut row[0]),
             refresh_token: text(&mut row[1]),
             access_token: optional_text(&mut row[2]),
-            expires_ms: (row[3] != Value::Null).then(|| number(&row[3])),
+            expires_in_ms: (row[3] != Value::Null).then(|| number(&row[3])),
             scope: optional_text(&mut row[4]),
             token_url: text(&mut row[5]),
         };
+        let read = |mut row: Vec<Value>| StoredToken { token: token(&mut row), stored_ms_ago: number(&row[6]) };
         Ok(self.values(include_str!("../sql/tokens.sql"))?.into_iter().map(read).collect())
     }
 

@@ -13,8 +13,9 @@ pub struct Token {
     pub refresh_token: String,
     /// The access token, if one was got.
     pub access_token: Option<String>,
-    /// When the access token expires: milliseconds since 1970, by the provider's word.
-    pub expires_ms: Option<i64>,
+    /// How long the access token is good for, in milliseconds from now by the database's clock; below zero once it has
+    /// expired. Clocks of workers differ: none of them is asked.
+    pub expires_in_ms: Option<i64>,
     /// What it allows.
     pub scope: Option<String>,
     /// Where it is refreshed.
@@ -28,6 +29,15 @@ impl fmt::Debug for Token {
     }
 }
 
+/// A provider's tokens as they are listed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredToken {
+    /// The tokens.
+    pub token: Token,
+    /// How long ago they were stored, in milliseconds by the database's clock.
+    pub stored_ms_ago: i64,
+}
+
 /// Tokens.
 pub trait Tokens {
     /// Stores a provider's tokens in place of those with the refresh token that they were made from, or where there
@@ -38,7 +48,7 @@ pub trait Tokens {
     fn token(&mut self, provider: &str) -> Result<Option<Token>, StateError>;
 
     /// All tokens, by provider.
-    fn tokens(&mut self) -> Result<Vec<Token>, StateError>;
+    fn tokens(&mut self) -> Result<Vec<StoredToken>, StateError>;
 
     /// Forgets a provider's tokens, if they are still these.
     fn remove_token(&mut self, provider: &str, refresh_token: &str) -> Result<(), StateError>;

@@ -4,8 +4,10 @@
 // A fixture that cannot be made is a failed test, so these functions panic.
 #![allow(clippy::missing_panics_doc, clippy::unwrap_used)]
 
+pub mod authorization_server;
 mod changes;
 pub mod http;
+pub mod keys;
 mod lake;
 mod output;
 mod postgres;
@@ -13,6 +15,7 @@ mod project;
 mod random;
 mod states;
 
+pub use authorization_server::{AuthorizationServer, browse};
 pub use changes::Changes;
 pub use lake::{Lake, open_lake};
 pub use output::{Output, normalize};

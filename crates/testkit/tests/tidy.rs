@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use types::Code;
 
 /// Rooms in door order: a room may use only rooms before it.
-const ROOMS: [&str; 17] = [
+const ROOMS: [&str; 18] = [
     "types",
     "model",
     "checks",
@@ -21,6 +21,7 @@ const ROOMS: [&str; 17] = [
     "state",
     "http_client",
     "lib_functions",
+    "oauth",
     "fetch",
     "push",
     "validate",

@@ -52,6 +52,12 @@ codes! {
     StateRekey = "STATE-014", "The key of the state file cannot be replaced like this.";
     LibFile = "LIB-001", "A lib file cannot be used as it is.";
     LibFunction = "LIB-002", "A lib function failed.";
+    AuthVariables = "AUTH-001", "Variables of an OAuth provider are missing or wrong.";
+    AuthNoToken = "AUTH-002", "Nobody has authorized a provider, or the authorization was taken back.";
+    AuthConsent = "AUTH-003", "Consent was not given.";
+    AuthBusy = "AUTH-004", "Consent cannot be asked for now.";
+    AuthEndpoint = "AUTH-005", "A provider gave no tokens.";
+    AuthServiceAccount = "AUTH-006", "A service account cannot be used.";
     FeedLost = "FEED-001", "Snapshots that a target's changes are read from are gone.";
     FeedTable = "FEED-002", "The changes of a table cannot be told or its rows not be found.";
     FetchSql = "FETCH-001", "The SQL of a model that fetches breaks a rule.";

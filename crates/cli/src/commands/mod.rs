@@ -1,5 +1,6 @@
 //! A file per command.
 
+mod auth;
 mod check;
 mod findings;
 mod init;
@@ -32,6 +33,7 @@ pub(crate) fn dispatch(command: Command, ui: &Ui) -> Result<ExitCode, CliError> 
         Command::Script(name) => sql_file::sql_file(&name, ui),
         Command::Queue(args) => queue::queue(args, ui),
         Command::Push(args) => push::push(&args, ui),
+        Command::Auth(args) => auth::auth(&args, ui),
         Command::State { command } => state::state(command, ui),
         Command::Validate(args) => validate::validate(args, ui),
         Command::Version => version::version(ui),

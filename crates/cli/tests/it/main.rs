@@ -3,6 +3,7 @@
 
 mod append;
 mod arguments;
+mod auth;
 mod bad_projects;
 mod checks;
 mod config;

@@ -80,6 +80,17 @@ fn ten_are_followed_and_a_loop_is_not() {
 }
 
 #[test]
+fn a_body_for_one_origin_goes_nowhere_else() {
+    let other = Server::answers(vec![Answer::ok("")]);
+    let place = other.url("/token?access_token=t0k3n");
+    let server = Server::new(move |_, _| Answer::redirect(307, &place));
+    let message = failure(&Request { retry: 3, follows_redirects: false, ..get(&server.url("/")) });
+    assert!(message.contains("redirected to") && !message.contains("t0k3n"), "{message}");
+    server.only();
+    assert!(other.seen().is_empty());
+}
+
+#[test]
 fn places_that_no_request_can_go_to_fail_at_once() {
     for location in ["ftp://a/", "javascript:alert(1)", "http://", "http://a:99999/", "file:///etc/passwd"] {
         let server = Server::answers(vec![Answer::redirect(302, location)]);

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use http_client::{Body, HttpError, Method, Request, Response};
+use http_client::{Body, HttpError, Method, Origin, Request, Response};
 use starlark::collections::SmallMap;
 use starlark::environment::GlobalsBuilder;
 use starlark::eval::Evaluator;
@@ -12,8 +12,9 @@ use starlark::values::structs::AllocStruct;
 use starlark::values::{Heap, Value};
 
 use super::http_arguments::{CallAuth, CallHeader, Keywords};
-use super::{arguments, failure, file_paths, json};
-use crate::authorization::basic;
+use super::{arguments, failure, failure_with_help, file_paths, json};
+use crate::TokenError;
+use crate::authorization::{Authorized, basic};
 use crate::explain::Stopped;
 use crate::surroundings::Surroundings;
 
@@ -107,22 +108,58 @@ fn send<'v>(
     request.backoff = keywords.seconds("backoff", true)?.or(transport.backoff).unwrap_or(request.backoff);
     request.max_response_bytes = surroundings.max_response_bytes;
     surroundings.throttle.bind(&mut request);
-    match own_auth {
-        None => {
-            let secrets = surroundings.authorization.secrets(&surroundings.host);
-            request.secrets = secrets.map_err(|error| failure(function, error))?;
-            request.secrets.headers.retain(|(name, _)| !is_dropped(&own_headers, name));
-        }
-        Some(auth) => authorize(&mut request, auth, surroundings),
+    let has_own_auth = own_auth.is_some();
+    if let Some(auth) = own_auth {
+        authorize(&mut request, auth, surroundings);
     }
     request.tls = keywords.tls(surroundings)?.map(Arc::new);
     keywords.finish()?;
-    let answer =
-        surroundings.host.options().client.send(&request, &surroundings.stop).map_err(|error| match error {
-            HttpError::Stopped => Stopped.into(),
-            error => failure(function, error),
-        })?;
+    let answer = if has_own_auth {
+        perform(function, &request, surroundings)?
+    } else {
+        perform_authorized(function, &mut request, &own_headers, surroundings)?
+    };
     response(function, &answer, eval.heap(), surroundings)
+}
+
+fn perform(function: &str, request: &Request, surroundings: &Surroundings) -> starlark::Result<Response> {
+    surroundings.host.options().client.send(request, &surroundings.stop).map_err(|error| match error {
+        HttpError::Stopped => Stopped.into(),
+        error => failure(function, error),
+    })
+}
+
+/// Sends what the API's `auth` authorizes. A token that is managed and not accepted is renewed, and the request is
+/// repeated once (chapter 03 §3.5).
+fn perform_authorized(
+    function: &str,
+    request: &mut Request,
+    own_headers: &[CallHeader],
+    surroundings: &Surroundings,
+) -> starlark::Result<Response> {
+    let is_own = |name: &str| own_headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
+    let authorization = &surroundings.authorization;
+    // Nobody is asked for a token in whose place the call says something else.
+    if authorization.is_managed() && is_own(AUTHORIZATION) {
+        return perform(function, request, surroundings);
+    }
+    let authorized = |url: &str, rejected: Option<&str>| {
+        let authorized = authorization.for_request(&surroundings.host, url, rejected, &surroundings.stop);
+        let mut authorized = authorized.map_err(|error| match error {
+            TokenError::Stopped => Stopped.into(),
+            TokenError::Failed { message, help } => failure_with_help(function, message, help),
+        })?;
+        authorized.secrets.headers.retain(|(name, _)| !is_dropped(own_headers, name));
+        Ok::<_, starlark::Error>(authorized)
+    };
+    let Authorized { secrets, renewable } = authorized(&request.url, None)?;
+    request.secrets = secrets;
+    let answer = perform(function, request, surroundings)?;
+    // Whoever a redirect led to elsewhere has not seen the token.
+    let has_seen = || Origin::of(&answer.url).ok() == Origin::of(&request.url).ok();
+    let Some(rejected) = renewable.filter(|_| answer.status == 401 && has_seen()) else { return Ok(answer) };
+    request.secrets = authorized(&request.url, Some(&rejected))?.secrets;
+    perform(function, request, surroundings)
 }
 
 /// Authorizes a request as its call says.

@@ -86,11 +86,21 @@ pub(crate) fn frozen(text: String, globals: &Globals) -> starlark::Result<Frozen
     })
 }
 
+/// What a builtin fails with.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-struct Failure(String);
+#[error("{message}")]
+pub(crate) struct Failure {
+    message: String,
+    /// What to do, where the message alone does not lead to it.
+    pub help: Option<String>,
+}
 
 /// The error of a builtin: prefixed with the function's name as chapter 03 asks.
 pub(crate) fn failure(function: &str, message: impl Display) -> starlark::Error {
-    starlark::Error::new_other(Failure(format!("{function}: {message}")))
+    starlark::Error::new_other(Failure { message: format!("{function}: {message}"), help: None })
+}
+
+/// The same, with what to do.
+pub(crate) fn failure_with_help(function: &str, message: impl Display, help: String) -> starlark::Error {
+    starlark::Error::new_other(Failure { message: format!("{function}: {message}"), help: Some(help) })
 }

@@ -8,9 +8,10 @@ use starlark::values::dict::AllocDict;
 use starlark::values::none::NoneType;
 use starlark::values::tuple::UnpackTuple;
 use starlark::values::{Heap, Value};
+use types::Diagnose;
 
 use super::http_arguments::{self, SECONDS_MAX};
-use super::{arguments, failure};
+use super::{arguments, failure, failure_with_help};
 use crate::bounds::weigh;
 use crate::explain::{Abort, Stopped};
 use crate::host_value::{HostValue, elements};
@@ -100,7 +101,9 @@ fn environment(builder: &mut GlobalsBuilder) {
     ) -> starlark::Result<String> {
         let name = arguments::text("env.get", "name", name)?;
         let default = default.map(|default| arguments::text("env.get", "default", default)).transpose()?;
-        Ok(Surroundings::of(eval)?.host.variable(name).unwrap_or_else(|| default.unwrap_or_default().to_owned()))
+        let found = Surroundings::of(eval)?.host.variable(name);
+        let found = found.map_err(|error| failure_with_help("env.get", &error, error.help()))?;
+        Ok(found.unwrap_or_else(|| default.unwrap_or_default().to_owned()))
     }
 
     /// Sets a variable for this command.

@@ -144,11 +144,3 @@ fn secrets_of_a_script_are_kept_out_of_its_errors() {
         assert!(error.starts_with(shown) && !error.contains("value"), "{body}: {error}");
     }
 }
-
-#[test]
-fn forms_of_managed_tokens_are_refused_for_now() {
-    for auth in ["{\"provider\": \"crm\"}", "{\"service_account\": \"k.json\", \"scope\": \"s\"}"] {
-        let error = Scene::new(&format!("\"auth\": {auth}"), "pass").error();
-        assert!(error.contains("cannot be used by this version yet"), "{error}");
-    }
-}

@@ -41,6 +41,7 @@ fn host(root: &Path, lines: &Arc<Mutex<Vec<String>>>, limits: Limits, stop: Stop
         stop,
         output: Arc::new(move |line| lines.lock().unwrap().push(line.to_owned())),
         lookup: None,
+        tokens: None,
         limits,
     })
 }

@@ -11,6 +11,19 @@ fn a_default_stands_for_what_is_not_set() {
     assert_eq!(scene.lines(), ["1|||d|e|process"]);
 }
 
+#[test]
+fn a_variable_may_stand_for_a_file() {
+    let body = "print(env.get(\"COLOR\"), len(env.get(\"COLOR\")), env.get(\"WORD\"))";
+    let scene = Scene::new("", body).file("run/color", "dark green\n").variable("WORD", "file:///x");
+    assert_eq!(scene.variable("COLOR", "file:run/color").lines(), ["[REDACTED] 10 file:///x"]);
+    let error = Scene::new("", "env.get(\"COLOR\", \"red\")").variable("COLOR", "file:run/none").error();
+    let told = "x.fetch: env.get: COLOR stands for the content of run/none, which cannot be read: No such file";
+    assert!(error.starts_with(told), "{error}");
+    let api = "\"base_url\": \"http://127.0.0.1:1\", \"auth\": {\"env\": \"COLOR\"}";
+    let error = Scene::new(api, "pass").variable("COLOR", "file:run/none").error();
+    assert!(error.starts_with("x: COLOR stands for the content of run/none"), "{error}");
+}
+
 fn run(stage: &Stage, name: &str) {
     let done = with_lib(stage.lib(name), &stage.host, Direction::Fetch, |running| {
         fetch(running, &[], &HostValue::None, &mut Vec::new()).is_ok()

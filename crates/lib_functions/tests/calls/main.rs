@@ -11,6 +11,7 @@ mod errors;
 mod files;
 mod jobs;
 mod lookups;
+mod managed_tokens;
 mod pages;
 mod push_answers;
 mod push_throttling;

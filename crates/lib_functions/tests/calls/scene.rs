@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use http_client::{Client, ClientOptions, Stop};
 use lib_functions::{
-    CallError, Direction, Host, HostOptions, HostValue, Lib, LibError, LibErrorKind, Limits, Lookup, Page, PageError,
-    Registry, Running, with_lib,
+    AccessTokens, CallError, Direction, Host, HostOptions, HostValue, Lib, LibError, LibErrorKind, Limits, Lookup,
+    Page, PageError, Registry, Running, with_lib,
 };
 use project::{Environment, Redactor};
 
@@ -16,6 +16,7 @@ pub struct Scene {
     files: Vec<(String, String)>,
     process: Vec<(String, String)>,
     lookup: Option<Arc<dyn Lookup>>,
+    tokens: Option<Arc<dyn AccessTokens>>,
     limits: Limits,
     stopped_after: Option<Duration>,
 }
@@ -56,7 +57,7 @@ impl Scene {
     pub fn of(text: &str) -> Self {
         let files = vec![("lib/x.star".to_owned(), text.to_owned())];
         let limits = Limits { time: Duration::from_mins(1), ..Limits::default() };
-        Self { files, process: Vec::new(), lookup: None, limits, stopped_after: None }
+        Self { files, process: Vec::new(), lookup: None, tokens: None, limits, stopped_after: None }
     }
 
     pub fn file(mut self, name: &str, text: impl Into<String>) -> Self {
@@ -72,6 +73,12 @@ impl Scene {
 
     pub fn lookup(mut self, lookup: impl Lookup + 'static) -> Self {
         self.lookup = Some(Arc::new(lookup));
+        self
+    }
+
+    /// Where tokens come from.
+    pub fn tokens(mut self, tokens: Arc<dyn AccessTokens>) -> Self {
+        self.tokens = Some(tokens);
         self
     }
 
@@ -114,6 +121,7 @@ impl Scene {
                 printed.lock().unwrap().push(line.to_owned());
             }),
             lookup: self.lookup,
+            tokens: self.tokens,
             limits: self.limits,
         });
         let registry = Registry::read(root, |_| false).unwrap();

@@ -1,6 +1,6 @@
 //! The section `auth`: its forms, their precedence, and what is refused.
 
-use lib_functions::{Auth, AuthForm, KeyPlace, Secret};
+use lib_functions::{Auth, AuthForm, KeyPlace, ProviderName, Secret};
 
 use crate::{assert_fails, good};
 
@@ -37,7 +37,7 @@ fn each_form_is_read() {
             "{'service_account': {'env': 'F'}, 'scope': 's'}",
             AuthForm::ServiceAccount { file: variable("F"), scope: "s".into() },
         ),
-        ("{'provider': 'my-crm2'}", AuthForm::Provider("my-crm2".into())),
+        ("{'provider': 'my-crm2'}", AuthForm::Provider(ProviderName::parse("my-crm2").unwrap())),
     ] {
         assert_eq!(read(auth), Auth { form, hosts: Vec::new() }, "{auth}");
     }

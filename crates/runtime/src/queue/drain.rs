@@ -6,7 +6,7 @@ use types::Target;
 
 use super::QueueOptions;
 use super::target::{Pushing, pushing_model};
-use crate::lib_host::HostContext;
+use crate::lib_host::{HostContext, managed_tokens};
 use crate::pushing::Pushes;
 use crate::run::dag_run_id;
 use crate::{RunError, StateSession, load_models};
@@ -50,14 +50,15 @@ pub fn drain(
     let session = options.lake()?;
     let Pushing { planned, registry, plans } = Pushing::of(options, &session, models)?;
     let state = StateSession::start(options.store()?)?;
+    let run_id = dag_run_id(jiff::Timestamp::now());
     let host = HostContext {
         session: &session,
         root: &options.root,
         environment: &options.environment,
         redactor: &options.redactor,
         output: options.output.clone(),
+        tokens: Some(managed_tokens(&options.root, &options.environment, &options.redactor, &state.store, &run_id)),
     };
-    let run_id = dag_run_id(jiff::Timestamp::now());
     let recovery = state.store.lock().recover()?;
     let mut pushes = Pushes::start(&host, &state, &options.cancellation, (&registry, &plans), &run_id, recovery)?;
     for planned in &planned {

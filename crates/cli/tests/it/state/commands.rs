@@ -22,7 +22,7 @@ fn fill(fixture: &StateFixture) {
         provider: "crm".into(),
         refresh_token: SECRET.into(),
         access_token: None,
-        expires_ms: None,
+        expires_in_ms: None,
         scope: None,
         token_url: "https://example.com".into(),
     };
@@ -231,6 +231,24 @@ fn passwords_of_servers_do_not_appear() {
         let error = String::from_utf8(output.stderr).unwrap();
         assert!(error.contains("ATTACH") && !error.contains("hunter2"), "{error}");
     }
+}
+
+#[test]
+fn a_key_may_stand_in_a_file_which_a_rotation_leaves_alone() {
+    let project = project();
+    project.write("run/key", &format!("{STATE_KEY}\n"));
+    project.write(".env", "ONDATRA_STATE_KEY=file:run/key\n");
+    project.run(&["state", "status"]).success();
+    let output = project.run(&["state", "rekey"]).failure(1);
+    assert!(output.stderr.contains("ONDATRA_STATE_KEY stands for a file"), "{}", output.stderr);
+    assert_eq!(fs::read_to_string(project.root().join("run/key")).unwrap(), format!("{STATE_KEY}\n"));
+    project.remove("run/key");
+    let output = project.run(&["state", "status"]).failure(1);
+    assert!(
+        output.stderr.starts_with("error: ONDATRA_STATE_KEY stands for the content of run/key, which cannot be read:"),
+        "{}",
+        output.stderr
+    );
 }
 
 #[test]

@@ -505,11 +505,12 @@ fn a_complete_fetch_outlives_its_worker(store: &mut SqlStore, target: &str) {
 }
 
 fn tokens_are_replaced_and_removed(store: &mut SqlStore, target: &str) {
+    const HOUR_MS: i64 = 3_600_000;
     let token = |refresh: &str, access: Option<&str>| Token {
         provider: target.to_owned(),
         refresh_token: refresh.to_owned(),
         access_token: access.map(str::to_owned),
-        expires_ms: access.map(|_| 1_800_000_000_123),
+        expires_in_ms: access.map(|_| HOUR_MS),
         scope: Some("a b".into()),
         token_url: "https://example.com/token?a='b'".into(),
     };
@@ -522,8 +523,17 @@ fn tokens_are_replaced_and_removed(store: &mut SqlStore, target: &str) {
     assert!(!store.put_token(&token("r1", None), None).unwrap());
     assert!(!store.put_token(&token("other", None), Some("r1")).unwrap());
     store.remove_token(target, "r1").unwrap();
-    assert_eq!(store.token(target).unwrap(), Some(token("r'2", Some("a\\2"))));
-    assert_eq!(store.tokens().unwrap().len(), 1);
+    let stored = store.token(target).unwrap().unwrap();
+    // What is left is told by the database, whose time goes on.
+    let left = stored.expires_in_ms.unwrap();
+    assert!((HOUR_MS - 600_000..=HOUR_MS).contains(&left), "{left}");
+    assert_eq!(Token { expires_in_ms: Some(HOUR_MS), ..stored }, token("r'2", Some("a\\2")));
+    let expired = Token { expires_in_ms: Some(-5_000), ..token("r'2", Some("a3")) };
+    assert!(store.put_token(&expired, Some("r'2")).unwrap());
+    assert!(store.token(target).unwrap().unwrap().expires_in_ms.unwrap() <= -5_000);
+    let all = store.tokens().unwrap();
+    assert_eq!(all.len(), 1);
+    assert!((0..600_000).contains(&all[0].stored_ms_ago), "{}", all[0].stored_ms_ago);
     store.remove_token(target, "r'2").unwrap();
     assert_eq!(store.token(target).unwrap(), None);
 }

@@ -1,0 +1,118 @@
+//! Refreshes a provider's access token, once for all workers of a state (chapter 03 §3.5).
+//!
+//! A provider may take a refresh token out of use with its first use, and revoke everything when it comes twice. So one
+//! worker at a time asks, under a lease; who waited for it finds the new tokens in the state and asks nothing.
+
+use std::time::{Duration, Instant};
+
+use http_client::Stop;
+use lib_functions::ProviderName;
+use project::Environment;
+use state::{SharedStore, Token};
+
+use crate::OAuthError;
+use crate::grace::later;
+use crate::lease::{HeldLease, refresh_lease};
+use crate::provider::{ClientCredentials, token_url};
+use crate::single_flight::{Access, MARGIN};
+use crate::token_endpoint::{Grant, Refusal, TokenEndpoint};
+
+/// Rounds in which others store tokens in between, until it is given up. Each takes somebody an `auth`.
+const ROUNDS: u32 = 5;
+
+/// What a refresh works with.
+pub(crate) struct Refresh<'a> {
+    pub name: &'a ProviderName,
+    pub environment: &'a Environment,
+    pub store: &'a SharedStore,
+    pub endpoint: &'a TokenEndpoint,
+    pub run_id: &'a str,
+    pub stop: &'a Stop,
+}
+
+impl Refresh<'_> {
+    /// The access token of the state, or a new one if that is due or was rejected.
+    pub(crate) fn run(&self, rejected: Option<&str>) -> Result<Access, OAuthError> {
+        if let Some(access) = usable(&self.stored()?, rejected) {
+            return Ok(access);
+        }
+        // The store is free for others while a lease is waited for and while the provider is asked.
+        let _lease = HeldLease::take(self.store, &refresh_lease(self.name), self.run_id, self.stop)?;
+        for _ in 0..ROUNDS {
+            let stored = self.stored()?;
+            if let Some(access) = usable(&stored, rejected) {
+                return Ok(access);
+            }
+            let grant = self.ask(&stored)?;
+            if self.keep(&stored, &grant)? {
+                return Ok(Access { token: grant.access_token, expires: grant.expires });
+            }
+        }
+        Err(OAuthError::Overtaken { provider: self.name.clone() })
+    }
+
+    fn stored(&self) -> Result<Token, OAuthError> {
+        let token = self.store.lock().token(self.name.as_str())?;
+        let token = token.ok_or_else(|| OAuthError::NoToken { provider: self.name.clone() })?;
+        for secret in std::iter::once(&token.refresh_token).chain(&token.access_token) {
+            self.endpoint.redactor.add_secret(secret);
+        }
+        Ok(token)
+    }
+
+    fn ask(&self, stored: &Token) -> Result<Grant, OAuthError> {
+        let client = ClientCredentials::read(self.name, self.environment)?;
+        self.endpoint.redactor.add_secret(&client.secret);
+        let url = self.token_url(stored)?;
+        let form = [
+            ("grant_type", "refresh_token"),
+            ("refresh_token", &stored.refresh_token),
+            ("client_id", &client.id),
+            ("client_secret", &client.secret),
+        ];
+        let provider = self.name.clone();
+        self.stop.check().map_err(|_| OAuthError::Stopped)?;
+        self.endpoint.ask(&url, &form, &later(self.stop)).map_err(|refusal| match refusal {
+            Refusal::Stopped => OAuthError::Stopped,
+            Refusal::InvalidGrant(answer) => OAuthError::Revoked { provider, answer },
+            Refusal::Failed(message) => OAuthError::Endpoint { provider, message },
+        })
+    }
+
+    /// Where the variables say, else where the tokens came from.
+    fn token_url(&self, stored: &Token) -> Result<String, OAuthError> {
+        Ok(token_url(self.name, self.environment)?.unwrap_or_else(|| stored.token_url.clone()))
+    }
+
+    /// Stores what was given before anybody uses it. False if the state has other tokens by now.
+    fn keep(&self, stored: &Token, grant: &Grant) -> Result<bool, OAuthError> {
+        let token = Token {
+            refresh_token: grant.refresh_token.clone().unwrap_or_else(|| stored.refresh_token.clone()),
+            scope: grant.scope.clone().or_else(|| stored.scope.clone()),
+            token_url: self.token_url(stored)?,
+            ..of_grant(self.name, grant)
+        };
+        let kept = self.store.lock().put_token(&token, Some(&stored.refresh_token));
+        kept.map_err(|cause| OAuthError::NotStored { provider: self.name.clone(), cause })
+    }
+}
+
+/// What of a grant is stored in any case.
+pub(crate) fn of_grant(name: &ProviderName, grant: &Grant) -> Token {
+    let left = grant.expires.saturating_duration_since(Instant::now());
+    Token {
+        provider: name.to_string(),
+        refresh_token: grant.refresh_token.clone().unwrap_or_default(),
+        access_token: Some(grant.access_token.clone()),
+        expires_in_ms: Some(i64::try_from(left.as_millis()).unwrap_or(i64::MAX)),
+        scope: grant.scope.clone(),
+        token_url: String::new(),
+    }
+}
+
+/// The stored access token, if it is good for a while yet and not the one that was rejected.
+fn usable(stored: &Token, rejected: Option<&str>) -> Option<Access> {
+    let token = stored.access_token.clone().filter(|token| Some(token.as_str()) != rejected)?;
+    let left = Duration::from_millis(u64::try_from(stored.expires_in_ms?).ok()?);
+    (left > MARGIN).then(|| Access { token, expires: Instant::now() + left })
+}

@@ -1,0 +1,140 @@
+//! Tokens of this process: however many threads ask for one, one of them gets it (chapter 03 §3.5).
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
+
+use http_client::Stop;
+
+use crate::OAuthError;
+
+/// Pause between two questions whether it is one's turn.
+const PAUSE: Duration = Duration::from_millis(25);
+/// A token is due for renewal this long before it expires.
+pub(crate) const MARGIN: Duration = Duration::from_mins(1);
+
+/// An access token.
+#[derive(Clone)]
+pub(crate) struct Access {
+    pub token: String,
+    /// When it expires.
+    pub expires: Instant,
+}
+
+/// Access tokens by what they are for.
+#[derive(Default)]
+pub(crate) struct SingleFlight(Mutex<BTreeMap<String, Arc<Slot>>>);
+
+#[derive(Default)]
+struct Slot {
+    /// Whose turn it is to get a new one.
+    turn: Mutex<()>,
+    last: Mutex<Option<Access>>,
+}
+
+impl SingleFlight {
+    /// The token for `key` that is not due yet and was not rejected, or the one that `get` gives.
+    pub(crate) fn get(
+        &self,
+        key: &str,
+        rejected: Option<&str>,
+        stop: &Stop,
+        get: impl FnOnce() -> Result<Access, OAuthError>,
+    ) -> Result<String, OAuthError> {
+        let slot = Arc::clone(lock(&self.0).entry(key.to_owned()).or_default());
+        if let Some(token) = slot.fresh(rejected) {
+            return Ok(token);
+        }
+        let _turn = slot.turn(stop)?;
+        // Whoever had the turn before may have got one.
+        if let Some(token) = slot.fresh(rejected) {
+            return Ok(token);
+        }
+        let access = get()?;
+        *lock(&slot.last) = Some(access.clone());
+        Ok(access.token)
+    }
+}
+
+impl Slot {
+    fn fresh(&self, rejected: Option<&str>) -> Option<String> {
+        let last = lock(&self.last);
+        let access = last.as_ref().filter(|access| Some(access.token.as_str()) != rejected)?;
+        (access.expires.saturating_duration_since(Instant::now()) > MARGIN).then(|| access.token.clone())
+    }
+
+    fn turn(&self, stop: &Stop) -> Result<MutexGuard<'_, ()>, OAuthError> {
+        loop {
+            match self.turn.try_lock() {
+                Ok(turn) => return Ok(turn),
+                Err(TryLockError::Poisoned(turn)) => return Ok(turn.into_inner()),
+                Err(TryLockError::WouldBlock) => stop.sleep(PAUSE).map_err(|_| OAuthError::Stopped)?,
+            }
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread;
+    use std::time::{Duration, Instant};
+
+    use super::{Access, MARGIN, SingleFlight};
+    use crate::OAuthError;
+    use http_client::Stop;
+
+    fn get(tokens: &SingleFlight, key: &str, rejected: Option<&str>, got: &AtomicUsize, life: Duration) -> String {
+        let get = || {
+            // The others are at it meanwhile.
+            thread::sleep(Duration::from_millis(20));
+            let number = got.fetch_add(1, Ordering::SeqCst);
+            Ok(Access { token: format!("{key}-{number}"), expires: Instant::now() + life })
+        };
+        tokens.get(key, rejected, &Stop::never(), get).unwrap()
+    }
+
+    #[test]
+    fn sixteen_threads_get_one_token_and_one_in_place_of_a_rejected_one() {
+        let (tokens, got, hour) = (SingleFlight::default(), AtomicUsize::new(0), Duration::from_hours(1));
+        for (rejected, expected) in [(None, "a-0"), (Some("a-0"), "a-1"), (Some("a-0"), "a-1"), (None, "a-1")] {
+            thread::scope(|scope| {
+                let threads: Vec<_> =
+                    (0..16).map(|_| scope.spawn(|| get(&tokens, "a", rejected, &got, hour))).collect();
+                assert!(threads.into_iter().all(|thread| thread.join().unwrap() == expected));
+            });
+        }
+        assert_eq!(get(&tokens, "b", None, &got, hour), "b-2");
+    }
+
+    #[test]
+    fn a_token_that_is_due_is_not_given_again() {
+        let (tokens, got) = (SingleFlight::default(), AtomicUsize::new(0));
+        assert_eq!(get(&tokens, "a", None, &got, MARGIN), "a-0");
+        assert_eq!(get(&tokens, "a", None, &got, MARGIN * 2), "a-1");
+        assert_eq!(get(&tokens, "a", None, &got, MARGIN), "a-1");
+    }
+
+    #[test]
+    fn a_failure_is_of_those_who_met_it() {
+        let tokens = SingleFlight::default();
+        let failed = tokens.get("a", None, &Stop::never(), || Err(OAuthError::Random { cause: "none".into() }));
+        assert!(failed.is_err());
+        assert_eq!(get(&tokens, "a", None, &AtomicUsize::new(0), Duration::from_hours(1)), "a-0");
+    }
+
+    #[test]
+    fn who_waits_for_a_turn_can_be_stopped() {
+        let tokens = SingleFlight::default();
+        let nested = tokens.get("a", None, &Stop::never(), || {
+            let waited = tokens.get("a", None, &Stop::new(|| true), || panic!("it is not its turn"));
+            assert!(matches!(waited, Err(OAuthError::Stopped)));
+            Err(OAuthError::Stopped)
+        });
+        assert!(nested.is_err());
+    }
+}
