@@ -22,6 +22,12 @@ pub enum FeedError {
         /// Where it was looked for.
         snapshot: i64,
     },
+    /// The table of the changes is not there any more, though one of its name may be.
+    #[error("{target}: the table was dropped while its changes waited for delivery")]
+    Dropped {
+        /// The table.
+        target: Target,
+    },
     /// The table has no such key column.
     #[error("{target}: the table has no key column `{column}`")]
     KeyMissing {
@@ -89,6 +95,7 @@ impl Diagnose for FeedError {
                 "changes were waiting while files were merged; send later changes only with `ondatrasql queue reset {target} --from-now`, or the whole table again with `--resend`"
             ),
             Self::NoTable { .. } => "run the model, which makes its table".into(),
+            Self::Dropped { .. } => "run the model: what waits of the old table becomes dead letters then".into(),
             Self::KeyMissing { .. } => "name a column of the model's SELECT as the key".into(),
             Self::RowidColumn { .. } => "give the column another name in the model's SELECT".into(),
             Self::Ambiguous { target, .. } => format!(

@@ -62,8 +62,8 @@ impl ImageOf {
 
 /// Reads the rows of changes of a table; the fewer versions and the closer their row ids, the faster.
 ///
-/// `insert` and `update_postimage` are read from the table as it is, unless it is another table than at
-/// their snapshot: then they are gone. `update_preimage` and `delete` are read from the version before
+/// `insert` and `update_postimage` are read from the table as it is; if it is another table than at their snapshot, that
+/// is an error. `update_preimage` and `delete` are read from the version before
 /// their snapshot; one that cannot be read is an error.
 ///
 /// `ducklake_merge_adjacent_files` gives rows that were updated other row ids, at all versions (measured). A
@@ -80,10 +80,12 @@ pub fn read_images(
     let now = lake.table(target, lake.newest()?)?;
     let first = now.as_ref().map_or(i64::MAX, |table| table.first_snapshot);
     let columns = if now.is_some() { lake.columns(target, None)? } else { Vec::new() };
-    // What was inserted into another table of this name is not looked for in this one.
-    let is_sought = |of: &&ImageOf| of.version().is_some() || of.snapshot >= first;
+    // What was inserted into another table of this name is not in this one, whatever has its row id there.
+    if wanted.iter().any(|of| of.version().is_none() && of.snapshot < first) {
+        return Err(FeedError::Dropped { target: target.clone() });
+    }
     let mut versions: BTreeMap<Option<i64>, (BTreeSet<i64>, usize)> = BTreeMap::new();
-    for of in wanted.iter().filter(is_sought) {
+    for of in wanted {
         let (rowids, times) = versions.entry(of.version()).or_default();
         rowids.insert(of.rowid);
         *times += 1;
@@ -101,10 +103,9 @@ pub fn read_images(
             older.insert(at, own);
         }
     }
-    let mut image = |of| if is_sought(&of) { image(target, of, &mut rows) } else { Ok(Image::Gone) };
-    let images = wanted.iter().map(&mut image).collect::<Result<Vec<_>, _>>()?;
+    let images = wanted.iter().map(|of| image(target, of, &mut rows)).collect::<Result<Vec<_>, _>>()?;
     if let Some(table) = &now {
-        let gone = wanted.iter().zip(&images).filter(|(of, image)| **image == Image::Gone && of.snapshot >= first);
+        let gone = wanted.iter().zip(&images).filter(|(_, image)| **image == Image::Gone);
         lake.really_gone(target, table, gone.map(|(of, _)| of).collect())?;
     }
     Ok(Images { columns, images, older })

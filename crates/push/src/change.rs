@@ -7,8 +7,8 @@ use sha2::{Digest, Sha256};
 use state::Event;
 use types::ChangeType;
 
-/// A row of a table.
-#[derive(Debug, Clone, PartialEq)]
+/// A row of a table; without columns, one that is not known any more.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Row {
     /// The columns: those of the table's version that the row is one of.
     pub columns: Arc<[String]>,

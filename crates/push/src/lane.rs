@@ -59,6 +59,14 @@ pub(crate) struct Batch {
     pub idempotency_key: String,
 }
 
+impl Batch {
+    /// Whether all of it is about one row, or one group.
+    fn is_of_one_row(&self) -> bool {
+        let mut keys = self.changes.iter().map(|change| change.event.row_key);
+        keys.next().is_none_or(|first| keys.all(|key| key == first))
+    }
+}
+
 impl<'a> Lane<'a> {
     pub fn new(chunk: &'a Chunk<'a>, is_over: &'a AtomicBool) -> Self {
         Self { chunk, is_over }
@@ -171,27 +179,30 @@ impl<'a> Lane<'a> {
     /// Records what the function said.
     pub fn answered(&mut self, batch: &Batch, statuses: Statuses) -> Result<BatchEnd, StateError> {
         statuses.warnings.into_iter().for_each(|text| self.tally().warn(text));
-        self.record(batch, statuses.rows)
+        self.record(batch, statuses.rows, true)
     }
 
     /// Records that all rows failed, for the same reason.
     pub fn failed(&mut self, batch: &Batch, message: &str) -> Result<BatchEnd, StateError> {
         let statuses = batch.changes.iter().map(|_| RowStatus::Error(message.to_owned())).collect();
-        Ok(match self.record(batch, statuses)? {
+        // Which of them is at fault is known only once it is alone.
+        let may_give_up = self.api().batch_mode != BatchMode::Sync || batch.is_of_one_row();
+        Ok(match self.record(batch, statuses, may_give_up)? {
             BatchEnd::Answered { failed } => BatchEnd::Failed { failed },
             end => end,
         })
     }
 
-    /// Records what became of each row of a batch.
-    fn record(&mut self, batch: &Batch, statuses: Vec<RowStatus>) -> Result<BatchEnd, StateError> {
+    /// Records what became of each row of a batch; whether rows that failed often enough are given up.
+    fn record(&mut self, batch: &Batch, statuses: Vec<RowStatus>, may_give_up: bool) -> Result<BatchEnd, StateError> {
         let mut failed: Vec<i64> = Vec::new();
         let mut outcomes = Vec::with_capacity(statuses.len());
         // What failed together comes back together: the rows of a group, and all that an idempotency key stands for.
         let spread = chance();
+        let most = if may_give_up { self.api().max_attempts } else { 0 };
         for ((change, row), status) in batch.changes.iter().zip(&batch.rows).zip(statuses) {
             let status = in_order(status, failed.contains(&change.event.row_key));
-            let outcome = self.outcome(change, row, status, spread);
+            let outcome = self.outcome(change, row, status, (most, spread));
             if let OutcomeStatus::Error(_) = outcome.status {
                 failed.push(change.event.row_key);
             }
@@ -209,18 +220,19 @@ impl<'a> Lane<'a> {
         Ok(BatchEnd::Answered { failed })
     }
 
-    fn outcome(&self, change: &Change, row: &HostValue, status: RowStatus, spread: f64) -> Outcome {
-        let api = self.api();
+    fn outcome(&self, change: &Change, row: &HostValue, status: RowStatus, (most, spread): (u64, f64)) -> Outcome {
         let failures = change.event.attempts.saturating_add(1);
         let (status, message) = match status {
             RowStatus::Ok => (OutcomeStatus::Ok, None),
             RowStatus::Warn(text) => (OutcomeStatus::Warn, Some(text)),
             RowStatus::Reject(text) => (OutcomeStatus::Reject(Some(shown(row).to_string())), Some(text)),
-            RowStatus::Error(text) if api.max_attempts > 0 && u64::from(failures) >= api.max_attempts => (
+            RowStatus::Error(text) if most > 0 && u64::from(failures) >= most => (
                 OutcomeStatus::Reject(Some(shown(row).to_string())),
                 Some(format!("given up after {failures} attempt(s): {text}")),
             ),
-            RowStatus::Error(text) => (OutcomeStatus::Error(wait(api.retry_backoff, failures, spread)), Some(text)),
+            RowStatus::Error(text) => {
+                (OutcomeStatus::Error(wait(self.api().retry_backoff, failures, spread)), Some(text))
+            }
         };
         Outcome { seq: change.event.seq, status, message }
     }

@@ -43,17 +43,22 @@ fn rows_of_a_table_before_this_one_are_gone_but_known_as_they_were() {
     let (lake, base) = lake_of_three();
     let deleted = lake.run("DELETE FROM lake.s.t WHERE id = 2");
     let anew = lake.run("CREATE OR REPLACE TABLE lake.s.t AS SELECT 7 AS other FROM range(5)");
-    let wanted = [told(base, Insert, 0), told(deleted, Delete, 1)];
-    assert_eq!(lake.shown(&wanted), [None, Some("2|b".into())]);
-    let both = [told(base, Insert, 0), told(anew, Insert, 0)];
-    assert_eq!(lake.shown(&both), [None, Some("7".into())], "a row of this one has the same id");
+    let dropped = Err(FeedError::Dropped { target: target() });
+    assert_eq!(
+        lake.images(&[told(base, Insert, 0), told(anew, Insert, 0)]),
+        dropped,
+        "a row of this one has the same id"
+    );
+    let wanted = [told(anew, Insert, 0), told(deleted, Delete, 1)];
+    assert_eq!(lake.shown(&wanted), [Some("7".into()), Some("2|b".into())]);
     let images = lake.images(&wanted).unwrap();
     let names = |at: usize| -> Vec<&str> {
         images.columns_of(&wanted[at].image()).iter().map(|column| column.name.as_str()).collect()
     };
     assert_eq!((names(0), names(1)), (vec!["other"], vec!["id", "v"]), "an old row has the columns of its version");
     lake.run("DROP TABLE lake.s.t");
-    assert_eq!(lake.shown(&wanted), [None, Some("2|b".into())]);
+    assert_eq!(lake.images(&wanted), dropped);
+    assert_eq!(lake.shown(&wanted[1..]), [Some("2|b".into())]);
 }
 
 #[test]

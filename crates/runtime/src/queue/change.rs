@@ -1,7 +1,8 @@
 //! Changes the queue of one target: all under the project's lock, as a run does.
 
 use feed::table_at;
-use state::{QueueAdmin, Revived, SqlStore};
+use state::{Queue as _, QueueAdmin, Revived, SqlStore};
+use types::Target;
 
 use super::target::{Pushing, find, pushing_model};
 use super::{QueueError, QueueOptions};
@@ -23,7 +24,23 @@ pub fn retry(options: &QueueOptions, name: &str, id: Option<i64>) -> Result<(Str
 
 /// Puts dead letters back into the queue: of which target, and what became of them.
 pub fn retry_dead(options: &QueueOptions, name: &str, id: Option<i64>) -> Result<(String, Revived), RunError> {
-    change(options, name, |store, target| Ok(store.retry_dead(target, id)?))
+    change(options, name, |store, target| {
+        if is_dropped(options, store, target)? {
+            // In the queue they would only become dead letters again, without the rows that are kept with them.
+            let of_gone_tables = store.overview()?.into_iter().find(|queue| queue.target == target);
+            return Ok(Revived { events: 0, of_gone_tables: of_gone_tables.map_or(0, |queue| queue.dead) });
+        }
+        Ok(store.retry_dead(target, id)?)
+    })
+}
+
+/// Whether the table that a target was fed from is not the one that is there.
+fn is_dropped(options: &QueueOptions, store: &mut SqlStore, target: &str) -> Result<bool, RunError> {
+    let Some(position) = store.position(target)? else { return Ok(false) };
+    let session = options.lake()?;
+    let (schema, name) = target.split_once('.').unwrap_or_default();
+    let table = table_at(&session.connection, &session.lake, &session.metadata, &Target::new(schema, name))?;
+    Ok(table.is_none_or(|table| table.uuid != position.table_uuid))
 }
 
 /// Removes dead letters for good: of which target, and how many.

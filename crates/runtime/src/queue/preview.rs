@@ -98,7 +98,20 @@ fn claims(events: Vec<Event>, chunk: usize) -> Vec<Vec<Event>> {
     for event in events {
         levels.entry(failures.get(&event.row_key).copied().unwrap_or(0)).or_default().push(event);
     }
-    levels.values().flat_map(|level| level.chunks(chunk).map(<[Event]>::to_vec)).collect()
+    levels.into_values().flat_map(|level| chunks(level, chunk)).collect()
+}
+
+/// Cuts events into claims. One takes what is left of the group that it ends with.
+fn chunks(mut events: Vec<Event>, chunk: usize) -> Vec<Vec<Event>> {
+    let mut chunks = Vec::new();
+    while let Some(last) = events.get(chunk.min(events.len()).saturating_sub(1)) {
+        let is_rest = |next: &&Event| next.row_key == last.row_key && next.snapshot == last.snapshot;
+        let end = chunk.min(events.len());
+        let end = end + events[end..].iter().take_while(is_rest).count();
+        let rest = events.split_off(end);
+        chunks.push(std::mem::replace(&mut events, rest));
+    }
+    chunks
 }
 
 /// The events that would be delivered next.
@@ -190,7 +203,8 @@ impl Queued {
             let mut held = BTreeSet::new();
             let due = |queued: QueuedEvent| due(queued, &alive, &mut held);
             let events: Vec<Event> = queued.into_iter().filter_map(due).collect();
-            if is_all || events.len() >= wanted {
+            // Those that never failed come first, wherever they stand.
+            if is_all || events.iter().filter(|event| event.attempts == 0).count() >= wanted {
                 return Ok(Self { events, held, counts });
             }
             limit = limit.saturating_mul(2);

@@ -70,8 +70,10 @@ pub fn show(options: &QueueOptions, name: &str, which: Which, limit: usize) -> R
     drop(store);
     let mut shown: Vec<ShownEvent> =
         events.into_iter().map(|queued| ShownEvent { row: image(&queued), queued, row_error: None }).collect();
-    if which == Which::Queued && !shown.is_empty() {
-        read_rows(options, &known.name, &table_uuid, &mut shown)?;
+    match which {
+        Which::Queued if !shown.is_empty() => read_rows(options, &known.name, &table_uuid, &mut shown)?,
+        Which::Dead => hide_clear(options, &known.name, &mut shown)?,
+        Which::Queued => {}
     }
     Ok(ShownQueue { target: known.name, events: shown, total })
 }
@@ -82,6 +84,18 @@ fn image(queued: &QueuedEvent) -> Option<Value> {
         QueuedState::Dead { row_image: Some(text), .. } => serde_json::from_str(text).ok(),
         _ => None,
     }
+}
+
+/// Hides rows that were kept before a model masked them: the run that masks the table deletes them.
+fn hide_clear(options: &QueueOptions, name: &str, shown: &mut [ShownEvent]) -> Result<(), RunError> {
+    let models = Models::read(&options.root)?.models;
+    let masking = models.iter().find(|model| model.target.key() == name && !model.masks().is_empty());
+    let Some(model) = masking.filter(|_| shown.iter().any(|one| one.row.is_some())) else { return Ok(()) };
+    let Some(mask) = first_in_clear(&options.lake()?, model)? else { return Ok(()) };
+    for one in shown.iter_mut().filter(|one| one.row.is_some()) {
+        (one.row, one.row_error) = (None, Some(not_sent(model, &mask)));
+    }
+    Ok(())
 }
 
 /// Reads the rows of events from the lake: at once, or one by one where one of them cannot be read.

@@ -8,5 +8,9 @@ SELECT seq, row_key, rowid, change_type, snapshot_id, attempts, last_error, due_
     (SELECT i.seq, i.row_key, i.rowid, i.change_type, i.snapshot_id, i.attempts, i.last_error, NULL,
         COALESCE(c.worker, '')
     FROM sync_inflight AS i LEFT JOIN sync_claim AS c ON c.claim_id = i.claim_id
-    WHERE i.target = {target} ORDER BY i.seq LIMIT {limit})
+    WHERE i.target = {target} AND NOT EXISTS (
+        -- What is answered is only not applied yet.
+        SELECT 1 FROM sync_apply_log AS l WHERE l.claim_id = i.claim_id AND l.seq = i.seq
+    )
+    ORDER BY i.seq LIMIT {limit})
 ) AS e ORDER BY seq LIMIT {limit}

@@ -179,6 +179,8 @@ fn rows_of_dead_letters_are_forgotten_when_their_table_is_masked() {
         } else {
             people.model_without_push(TAG);
         }
+        let output = shown(people.run(&dead).success());
+        assert!(!output.contains("rawalice"), "what is masked is not shown before the run that masks it: {output}");
         people.run(&["run"]).success();
         let output = people.run(&dead).success();
         let told: Value = serde_json::from_str(&output.stdout).unwrap();

@@ -215,6 +215,21 @@ fn a_row_that_makes_its_whole_batch_fail_is_found() {
 }
 
 #[test]
+fn only_the_row_at_fault_is_given_up() {
+    let poison = SYNC
+        .replace("    resp =", "    if any([row[\"id\"] == 3 for row in rows]):\n        fail(\"poison\")\n    resp =");
+    let scene = Scene::new(MERGE, "\"batch_size\": 4, \"retry_backoff\": 0, \"max_attempts\": 2", &poison);
+    scene.add(1..=4);
+    for _ in 0..4 {
+        has(&scene.bad(), " 0 rejected, ");
+    }
+    has(&scene.bad(), "PUSH: 1 delivered, 1 rejected, 0 to retry, 0 pending");
+    let mut ids: Vec<i64> = scene.sink.taken().iter().map(|row| row.number("id")).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, [1, 2, 4]);
+}
+
+#[test]
 fn calls_keep_to_the_rate_over_all_lanes() {
     let keys = "\"max_concurrent\": 4, \"rate_limit\": {\"requests\": 3, \"per\": \"1s\"}";
     let scene = Scene::new(MERGE, keys, SYNC);

@@ -72,6 +72,31 @@ fn a_job_that_nobody_can_ask_for_any_more_is_sent_again() {
 }
 
 #[test]
+fn a_job_of_a_table_that_was_dropped_is_asked_for_and_its_answer_counts() {
+    for (say, told, dead) in [
+        (Say::Ok, "PUSH: 10 delivered, 0 rejected, 0 to retry, 0 pending, 2 dead letters", 2),
+        (Say::Each(|_| "reject: no"), "PUSH: 6 delivered, 4 rejected", 6),
+        (Say::Each(|_| "error: no"), "PUSH: 6 delivered, 0 rejected, 4 to retry", 6),
+    ] {
+        let scene = Scene::new(MERGE, KEYS, ASYNC);
+        scene.add(1..=6);
+        scene.sink.script(|asked| if asked.is_poll { Say::Wait } else { Say::Ok });
+        let mut run = scene.spawn();
+        scene.sink.server.wait_for(|request| request.path().starts_with("/jobs/"));
+        run.kill().unwrap();
+        run.wait().unwrap();
+        scene.lake.execute("DROP TABLE lake.sync.x");
+        // The first poll is that of the old job; the rows of the new table are taken.
+        let polls = scene.sink.polls();
+        scene.sink.script(move |asked| if asked.is_poll && asked.number == polls { say } else { Say::Ok });
+        let output = scene.run();
+        has(&output.stdout, told);
+        assert_eq!(scene.counts().dead, dead, "{}", output.stdout);
+        assert_eq!(scene.sink.calls().len(), 3, "one job of the old table, two of the new one");
+    }
+}
+
+#[test]
 fn rows_that_change_while_a_job_goes_on_are_sent_after_it() {
     let scene = Scene::new(MERGE, KEYS, ASYNC);
     scene.add(1..=4);

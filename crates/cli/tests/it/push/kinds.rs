@@ -81,6 +81,26 @@ fn a_group_is_one_call_however_large_and_whatever_failed() {
 }
 
 #[test]
+fn a_group_is_retried_as_a_whole() {
+    let scene = Scene::new("tracked\n-- @group_key: k", "", SYNC);
+    scene.add(1..=10);
+    scene.sink.always(Say::Each(|row| if row.number("k") == 1 { "error: no" } else { "reject: no" }));
+    scene.bad();
+    scene.sink.always(Say::Ok);
+    let calls = scene.sink.calls().len();
+    for (which, at) in [(&[][..], 0), (&["--dead"], 1)] {
+        let shown = |args: &[&str]| scene.fixture.project.run(&[&["queue", "show", "sync.x", "--json"], args].concat());
+        let shown: serde_json::Value = serde_json::from_str(&shown(which).success().stdout).unwrap();
+        let id = shown["events"][1]["id"].to_string();
+        let retry = [&["queue", "retry", "sync.x", "--id", &id], which].concat();
+        has(&scene.fixture.project.run(&retry).success().stdout, "2 ");
+        scene.fixture.project.run(&["queue", "drain"]).success();
+        assert_eq!(scene.sink.calls()[calls + at].sent.len(), 2);
+        assert_eq!(scene.sink.calls().len(), calls + at + 1);
+    }
+}
+
+#[test]
 fn a_table_sends_all_rows_that_went_and_all_that_came() {
     three_runs("table", "\"batch_size\": 50, \"max_concurrent\": 4", &[("delete", 12), ("insert", 13)]);
 }
