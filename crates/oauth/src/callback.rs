@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -31,6 +31,8 @@ pub(crate) enum Waited {
     /// With this; never the wrong state.
     Called(Called),
     TimedOut,
+    /// Nothing more can be pasted.
+    InputEnded,
     Stopped,
 }
 
@@ -63,7 +65,11 @@ impl Callback {
         let started = Instant::now();
         loop {
             self.accept(state, &sender);
-            let line = pasted.and_then(|lines| lines.try_recv().ok());
+            let line = match pasted.map(Receiver::try_recv) {
+                Some(Ok(line)) => Some(line),
+                Some(Err(TryRecvError::Disconnected)) => return Waited::InputEnded,
+                Some(Err(TryRecvError::Empty)) | None => None,
+            };
             let call = calls.try_recv().ok().or_else(|| line.and_then(|line| read_pasted(&line, state)));
             match call {
                 Some(Called::WrongState) => notice("state mismatch: an answer to another request was ignored"),

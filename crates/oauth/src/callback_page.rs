@@ -19,7 +19,9 @@ pub(crate) fn judge(query: &str, state: &str) -> Called {
         let mut pairs = form_urlencoded::parse(query.as_bytes());
         pairs.find(|(own, value)| own == name && !value.is_empty()).map(|(_, value)| value.into_owned())
     };
-    if !value("state").is_some_and(|given| is_same(&given, state)) {
+    // No parameter comes twice (RFC 6749 §3.1).
+    let states = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name == "state").count();
+    if states != 1 || !value("state").is_some_and(|given| is_same(&given, state)) {
         return Called::WrongState;
     }
     match (value("error"), value("code")) {
@@ -57,6 +59,7 @@ mod tests {
         for (query, called) in [
             ("code=c0de&state=st4te", code("c0de")),
             ("state=st4te&iss=x&code=a%2Fb%3D+c", code("a/b= c")),
+            ("code=c0de&state=st4te&state=other", Called::WrongState),
             ("code=c0de", Called::WrongState),
             ("code=c0de&state=", Called::WrongState),
             ("code=c0de&state=st4t", Called::WrongState),

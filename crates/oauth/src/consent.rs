@@ -116,6 +116,7 @@ impl Consent {
             }
             Waited::Called(Called::NoCode | Called::WrongState) => Err(OAuthError::NoCode { provider }),
             Waited::TimedOut => Err(OAuthError::TimedOut { provider, minutes: limit.as_secs() / 60 }),
+            Waited::InputEnded => Err(OAuthError::InputEnded { provider }),
             Waited::Stopped => Err(OAuthError::Stopped),
         }
     }

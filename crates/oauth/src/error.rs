@@ -101,6 +101,12 @@ pub enum OAuthError {
         /// How long it was waited for.
         minutes: u64,
     },
+    /// Nobody pasted the answer, and nobody can.
+    #[error("standard input ended before the answer of {provider} was pasted")]
+    InputEnded {
+        /// The provider.
+        provider: ProviderName,
+    },
     /// A service account cannot be used.
     #[error("{message}")]
     ServiceAccount {
@@ -131,7 +137,9 @@ impl Diagnose for OAuthError {
             Self::Endpoint { .. } | Self::Overtaken { .. } => Code::AuthEndpoint,
             Self::NotStored { cause, .. } => cause.code(),
             Self::InProgress { .. } | Self::Listen { .. } | Self::Random { .. } => Code::AuthBusy,
-            Self::Denied { .. } | Self::NoCode { .. } | Self::TimedOut { .. } => Code::AuthConsent,
+            Self::Denied { .. } | Self::NoCode { .. } | Self::TimedOut { .. } | Self::InputEnded { .. } => {
+                Code::AuthConsent
+            }
             Self::ServiceAccount { .. } => Code::AuthServiceAccount,
             Self::Project(error) => error.code(),
             Self::State(error) => error.code(),
@@ -171,6 +179,9 @@ impl Diagnose for OAuthError {
             Self::TimedOut { provider, .. } => format!(
                 "run `ondatrasql auth {provider}` again; if the browser is on another machine, with --no-browser, and \
                  paste the URL that it ends up at"
+            ),
+            Self::InputEnded { provider } => format!(
+                "run `ondatrasql auth {provider} --no-browser` in a terminal, and paste the URL that the browser ends up at"
             ),
             Self::ServiceAccount { help, .. } => help.clone(),
             Self::Project(error) => error.help(),

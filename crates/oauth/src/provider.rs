@@ -94,10 +94,17 @@ pub fn configured_providers(environment: &Environment) -> Vec<ProviderName> {
     let prefixes = environment.names().filter_map(|variable| variable.strip_suffix("_CLIENT_ID"));
     let mut names: Vec<ProviderName> = prefixes
         .filter_map(ProviderName::of_prefix)
-        .filter(|name| REQUIRED.iter().all(|part| value(name, part, environment).is_some()))
+        .filter(|name| REQUIRED.iter().all(|part| is_described(name, part, environment)))
         .collect();
     names.sort();
     names
+}
+
+/// Whether a variable is set: one that stands for a file which cannot be read is, too.
+fn is_described(name: &ProviderName, part: &str, environment: &Environment) -> bool {
+    let variable = variable(name, part);
+    let is_blank = environment.get(&variable).is_some_and(|value| value.trim().is_empty());
+    !is_blank && environment.names().any(|own| own == variable)
 }
 
 /// A variable that is set and not blank.

@@ -3,18 +3,18 @@
 //! A provider may take a refresh token out of use with its first use, and revoke everything when it comes twice. So one
 //! worker at a time asks, under a lease; who waited for it finds the new tokens in the state and asks nothing.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use http_client::Stop;
 use lib_functions::ProviderName;
 use project::Environment;
-use state::{SharedStore, Token};
+use state::{SharedStore, StoredToken, Token};
 
 use crate::OAuthError;
 use crate::grace::later;
 use crate::lease::{HeldLease, refresh_lease};
 use crate::provider::{ClientCredentials, token_url};
-use crate::single_flight::{Access, MARGIN};
+use crate::single_flight::{Access, margin};
 use crate::token_endpoint::{Grant, Refusal, TokenEndpoint};
 
 /// Rounds in which others store tokens in between, until it is given up. Each takes somebody an `auth`.
@@ -43,21 +43,23 @@ impl Refresh<'_> {
             if let Some(access) = usable(&stored, rejected) {
                 return Ok(access);
             }
-            let grant = self.ask(&stored)?;
-            if self.keep(&stored, &grant)? {
-                return Ok(Access { token: grant.access_token, expires: grant.expires });
+            let grant = self.ask(&stored.token)?;
+            if self.keep(&stored.token, &grant)? {
+                let life = grant.left();
+                return Ok(Access::new(grant.access_token, life, life));
             }
         }
         Err(OAuthError::Overtaken { provider: self.name.clone() })
     }
 
-    fn stored(&self) -> Result<Token, OAuthError> {
-        let token = self.store.lock().token(self.name.as_str())?;
-        let token = token.ok_or_else(|| OAuthError::NoToken { provider: self.name.clone() })?;
-        for secret in std::iter::once(&token.refresh_token).chain(&token.access_token) {
+    fn stored(&self) -> Result<StoredToken, OAuthError> {
+        let tokens = self.store.lock().tokens()?;
+        let stored = tokens.into_iter().find(|stored| stored.token.provider == self.name.as_str());
+        let stored = stored.ok_or_else(|| OAuthError::NoToken { provider: self.name.clone() })?;
+        for secret in std::iter::once(&stored.token.refresh_token).chain(&stored.token.access_token) {
             self.endpoint.redactor.add_secret(secret);
         }
-        Ok(token)
+        Ok(stored)
     }
 
     fn ask(&self, stored: &Token) -> Result<Grant, OAuthError> {
@@ -99,7 +101,7 @@ impl Refresh<'_> {
 
 /// What of a grant is stored in any case.
 pub(crate) fn of_grant(name: &ProviderName, grant: &Grant) -> Token {
-    let left = grant.expires.saturating_duration_since(Instant::now());
+    let left = grant.left();
     Token {
         provider: name.to_string(),
         refresh_token: grant.refresh_token.clone().unwrap_or_default(),
@@ -111,8 +113,10 @@ pub(crate) fn of_grant(name: &ProviderName, grant: &Grant) -> Token {
 }
 
 /// The stored access token, if it is good for a while yet and not the one that was rejected.
-fn usable(stored: &Token, rejected: Option<&str>) -> Option<Access> {
-    let token = stored.access_token.clone().filter(|token| Some(token.as_str()) != rejected)?;
-    let left = Duration::from_millis(u64::try_from(stored.expires_in_ms?).ok()?);
-    (left > MARGIN).then(|| Access { token, expires: Instant::now() + left })
+fn usable(stored: &StoredToken, rejected: Option<&str>) -> Option<Access> {
+    let StoredToken { token, stored_ms_ago } = stored;
+    let access = token.access_token.clone().filter(|access| Some(access.as_str()) != rejected)?;
+    let left = Duration::from_millis(u64::try_from(token.expires_in_ms?).ok()?);
+    let life = left + Duration::from_millis(u64::try_from(*stored_ms_ago).unwrap_or(0));
+    (left > margin(life)).then(|| Access::new(access, left, life))
 }

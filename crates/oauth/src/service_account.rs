@@ -80,7 +80,8 @@ impl ServiceAccount {
                  right",
             ),
         })?;
-        Ok(Access { token: grant.access_token, expires: grant.expires })
+        let life = grant.left();
+        Ok(Access::new(grant.access_token, life, life))
     }
 
     /// A JWT, signed with RS256 (RFC 7515, RFC 7519).

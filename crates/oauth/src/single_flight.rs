@@ -11,14 +11,26 @@ use crate::OAuthError;
 /// Pause between two questions whether it is one's turn.
 const PAUSE: Duration = Duration::from_millis(25);
 /// A token is due for renewal this long before it expires.
-pub(crate) const MARGIN: Duration = Duration::from_mins(1);
+const MARGIN: Duration = Duration::from_mins(1);
+
+/// How long before it expires a token is due that lives for so long: of a short life at most the second half is given up.
+pub(crate) fn margin(life: Duration) -> Duration {
+    MARGIN.min(life / 2)
+}
 
 /// An access token.
 #[derive(Clone)]
 pub(crate) struct Access {
     pub token: String,
-    /// When it expires.
-    pub expires: Instant,
+    /// When it is due for renewal.
+    pub due: Instant,
+}
+
+impl Access {
+    /// A token of which so much is left of its life.
+    pub(crate) fn new(token: String, left: Duration, life: Duration) -> Self {
+        Self { token, due: Instant::now() + left.saturating_sub(margin(life)) }
+    }
 }
 
 /// Access tokens by what they are for.
@@ -60,7 +72,7 @@ impl Slot {
     fn fresh(&self, rejected: Option<&str>) -> Option<String> {
         let last = lock(&self.last);
         let access = last.as_ref().filter(|access| Some(access.token.as_str()) != rejected)?;
-        (access.expires.saturating_duration_since(Instant::now()) > MARGIN).then(|| access.token.clone())
+        (access.due > Instant::now()).then(|| access.token.clone())
     }
 
     fn turn(&self, stop: &Stop) -> Result<MutexGuard<'_, ()>, OAuthError> {
@@ -82,7 +94,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::thread;
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
     use super::{Access, MARGIN, SingleFlight};
     use crate::OAuthError;
@@ -93,7 +105,7 @@ mod tests {
             // The others are at it meanwhile.
             thread::sleep(Duration::from_millis(20));
             let number = got.fetch_add(1, Ordering::SeqCst);
-            Ok(Access { token: format!("{key}-{number}"), expires: Instant::now() + life })
+            Ok(Access::new(format!("{key}-{number}"), life, life))
         };
         tokens.get(key, rejected, &Stop::never(), get).unwrap()
     }
@@ -114,9 +126,12 @@ mod tests {
     #[test]
     fn a_token_that_is_due_is_not_given_again() {
         let (tokens, got) = (SingleFlight::default(), AtomicUsize::new(0));
-        assert_eq!(get(&tokens, "a", None, &got, MARGIN), "a-0");
+        assert_eq!(get(&tokens, "a", None, &got, Duration::ZERO), "a-0");
         assert_eq!(get(&tokens, "a", None, &got, MARGIN * 2), "a-1");
         assert_eq!(get(&tokens, "a", None, &got, MARGIN), "a-1");
+        // One of a short life serves more than one request.
+        assert_eq!(get(&tokens, "b", None, &got, MARGIN / 2), "b-2");
+        assert_eq!(get(&tokens, "b", None, &got, MARGIN / 2), "b-2");
     }
 
     #[test]

@@ -35,6 +35,13 @@ pub(crate) struct Grant {
     pub expires: Instant,
 }
 
+impl Grant {
+    /// How long the access token lives from now on.
+    pub(crate) fn left(&self) -> Duration {
+        self.expires.saturating_duration_since(Instant::now())
+    }
+}
+
 /// Why nothing was given. Texts are redacted.
 #[derive(Debug)]
 pub(crate) enum Refusal {

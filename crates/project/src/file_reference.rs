@@ -46,10 +46,11 @@ impl Value {
 
 /// The content, without the line break at its end.
 fn read(path: &Path) -> Result<String, String> {
-    let file = File::options().read(true).open(path).map_err(|error| error.to_string())?;
-    if !file.metadata().map_err(|error| error.to_string())?.is_file() {
+    // Looked at before it is opened: a pipe would be waited for.
+    if !std::fs::metadata(path).map_err(|error| error.to_string())?.is_file() {
         return Err("it is not a regular file".to_owned());
     }
+    let file = File::open(path).map_err(|error| error.to_string())?;
     let mut content = String::new();
     let read = file.take(BYTES_MAX + 1).read_to_string(&mut content).map_err(|error| error.to_string())?;
     if read as u64 > BYTES_MAX {

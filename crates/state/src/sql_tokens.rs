@@ -8,9 +8,16 @@ use crate::script::Arg;
 use crate::sql_store::{SqlStore, number, optional_text, text};
 use crate::tokens::{StoredToken, Token, Tokens};
 
+/// Ten years: no token is kept as long.
+const SECONDS_MAX: i64 = 10 * 365 * 24 * 3_600;
+
 impl Tokens for SqlStore {
     fn put_token(&mut self, token: &Token, replaces: Option<&str>) -> Result<bool, StateError> {
-        let expires = token.expires_in_ms.map(|ms| format!("now() + {ms} * INTERVAL '1 millisecond'"));
+        // The engine multiplies an interval by no number beyond 32 bits: as milliseconds 25 days would be too much.
+        let expires = token.expires_in_ms.map(|ms| {
+            let (seconds, rest) = ((ms / 1000).min(SECONDS_MAX), ms % 1000);
+            format!("now() + {seconds} * INTERVAL '1 second' + {rest} * INTERVAL '1 millisecond'")
+        });
         let args = [
             ("provider", Arg::Text(&token.provider)),
             ("refresh_token", Arg::Text(&token.refresh_token)),

@@ -55,6 +55,8 @@ fn a_token_is_refreshed_a_minute_before_it_expires() {
             let replaces = stored.refresh_token.clone();
             let changed = Token { expires_in_ms: Some(left_ms), ..stored };
             assert!(store.put_token(&changed, Some(&replaces)).unwrap());
+            // It is an hour old: a young one with so little left lives for no longer.
+            store.run_sql("UPDATE tokens SET updated_at = now() - INTERVAL '1 hour'").unwrap();
         });
         scene.project.run(&["run"]).success();
         assert_eq!(scene.server.refreshes(), 1 + refreshes, "{left_ms}");

@@ -58,7 +58,7 @@ fn exercise(fixture: &StateFixture, stores: &[SharedStore]) {
     for round in 2..=4 {
         let old = stores[0].lock().token("crm").unwrap().unwrap();
         let replaces = old.refresh_token.clone();
-        let due = state::Token { expires_in_ms: Some(30_000), ..old };
+        let due = state::Token { expires_in_ms: Some(-1_000), ..old };
         assert!(stores[0].lock().put_token(&due, Some(&replaces)).unwrap());
         let got = all_get(&begin(), None);
         assert_ne!(got, last);

@@ -527,6 +527,13 @@ fn tokens_are_replaced_and_removed(store: &mut SqlStore, target: &str) {
     // What is left is told by the database, whose time goes on.
     let left = stored.expires_in_ms.unwrap();
     assert!((HOUR_MS - 600_000..=HOUR_MS).contains(&left), "{left}");
+    // Some live for months.
+    let days = |days: i64| Token { expires_in_ms: Some(days * 24 * HOUR_MS), ..stored.clone() };
+    for (asked, kept) in [(60, 60), (1_000_000, 3_650)] {
+        assert!(store.put_token(&days(asked), Some(&stored.refresh_token)).unwrap());
+        let left = store.token(target).unwrap().unwrap().expires_in_ms.unwrap();
+        assert_eq!((left + HOUR_MS) / (24 * HOUR_MS), kept, "{left}");
+    }
     assert_eq!(Token { expires_in_ms: Some(HOUR_MS), ..stored }, token("r'2", Some("a\\2")));
     let expired = Token { expires_in_ms: Some(-5_000), ..token("r'2", Some("a3")) };
     assert!(store.put_token(&expired, Some("r'2")).unwrap());
