@@ -1,5 +1,6 @@
 //! One after the other: the batches of a lane.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{MutexGuard, PoisonError};
 
@@ -195,7 +196,7 @@ impl<'a> Lane<'a> {
 
     /// Records what became of each row of a batch; whether rows that failed often enough are given up.
     fn record(&mut self, batch: &Batch, statuses: Vec<RowStatus>, may_give_up: bool) -> Result<BatchEnd, StateError> {
-        let mut failed: Vec<i64> = Vec::new();
+        let mut failed = BTreeSet::new();
         let mut outcomes = Vec::with_capacity(statuses.len());
         // What failed together comes back together: the rows of a group, and all that an idempotency key stands for.
         let spread = chance();
@@ -204,7 +205,7 @@ impl<'a> Lane<'a> {
             let status = in_order(status, failed.contains(&change.event.row_key));
             let outcome = self.outcome(change, row, status, (most, spread));
             if let OutcomeStatus::Error(_) = outcome.status {
-                failed.push(change.event.row_key);
+                failed.insert(change.event.row_key);
             }
             outcomes.push(outcome);
         }
@@ -217,7 +218,7 @@ impl<'a> Lane<'a> {
             Err(error) => return Err(error),
         }
         self.count(batch, &outcomes);
-        Ok(BatchEnd::Answered { failed })
+        Ok(BatchEnd::Answered { failed: failed.into_iter().collect() })
     }
 
     fn outcome(&self, change: &Change, row: &HostValue, status: RowStatus, (most, spread): (u64, f64)) -> Outcome {
