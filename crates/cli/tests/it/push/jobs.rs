@@ -6,6 +6,15 @@ use super::{ASYNC, MERGE, Scene, has};
 const KEYS: &str =
     "\"batch_size\": 4, \"batch_mode\": \"async\", \"poll_interval\": \"20ms\", \"poll_timeout\": \"5s\"";
 
+/// Kills a run that waits for its first job.
+fn kill_while_polling(scene: &Scene) {
+    scene.sink.script(|asked| if asked.is_poll { Say::Wait } else { Say::Ok });
+    let mut run = scene.spawn();
+    scene.sink.server.wait_for(|request| request.path().starts_with("/jobs/"));
+    run.kill().unwrap();
+    run.wait().unwrap();
+}
+
 #[test]
 fn a_job_is_polled_until_it_is_done() {
     let scene = Scene::new(MERGE, KEYS, ASYNC);
@@ -60,11 +69,7 @@ fn a_job_that_outlives_its_run_is_polled_by_the_next_one_and_not_submitted_again
 fn a_job_that_nobody_can_ask_for_any_more_is_sent_again() {
     let scene = Scene::new(MERGE, KEYS, ASYNC);
     scene.add(1..=6);
-    scene.sink.script(|asked| if asked.is_poll { Say::Wait } else { Say::Ok });
-    let mut run = scene.spawn();
-    scene.sink.server.wait_for(|request| request.path().starts_with("/jobs/"));
-    run.kill().unwrap();
-    run.wait().unwrap();
+    kill_while_polling(&scene);
     scene.lib("\"batch_size\": 4", super::SYNC);
     scene.sink.always(Say::Ok);
     has(&scene.good(), "PUSH: 6 delivered");
@@ -80,11 +85,7 @@ fn a_job_of_a_table_that_was_dropped_is_asked_for_and_its_answer_counts() {
     ] {
         let scene = Scene::new(MERGE, KEYS, ASYNC);
         scene.add(1..=6);
-        scene.sink.script(|asked| if asked.is_poll { Say::Wait } else { Say::Ok });
-        let mut run = scene.spawn();
-        scene.sink.server.wait_for(|request| request.path().starts_with("/jobs/"));
-        run.kill().unwrap();
-        run.wait().unwrap();
+        kill_while_polling(&scene);
         scene.lake.execute("DROP TABLE lake.sync.x");
         // The first poll is that of the old job; the rows of the new table are taken.
         let polls = scene.sink.polls();
@@ -100,11 +101,7 @@ fn a_job_of_a_table_that_was_dropped_is_asked_for_and_its_answer_counts() {
 fn rows_that_change_while_a_job_goes_on_are_sent_after_it() {
     let scene = Scene::new(MERGE, KEYS, ASYNC);
     scene.add(1..=4);
-    scene.sink.script(|asked| if asked.is_poll { Say::Wait } else { Say::Ok });
-    let mut run = scene.spawn();
-    scene.sink.server.wait_for(|request| request.path().starts_with("/jobs/"));
-    run.kill().unwrap();
-    run.wait().unwrap();
+    kill_while_polling(&scene);
     scene.change("id <= 2");
     scene.sink.always(Say::Ok);
     // The insert goes on as a job; then come both sides of what changed.
