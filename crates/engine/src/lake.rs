@@ -54,10 +54,13 @@ pub fn recorded_commit(
     (lake, metadata): (&str, &str),
     target: &Target,
 ) -> Result<Option<String>, EngineError> {
+    // A catalog on a server shows the registry before the lake's own transaction, which began earlier, can read it.
     let exists = format!(
         "SELECT count(*) FROM {metadata}.ducklake_table t JOIN {metadata}.ducklake_schema s USING (schema_id) \
-         WHERE t.end_snapshot IS NULL AND s.end_snapshot IS NULL AND s.schema_name = 'main' AND t.table_name = {}",
-        literal(TARGET_REGISTRY)
+         WHERE t.end_snapshot IS NULL AND s.end_snapshot IS NULL AND s.schema_name = 'main' AND t.table_name = {} \
+         AND t.begin_snapshot <= (SELECT id FROM {}.current_snapshot())",
+        literal(TARGET_REGISTRY),
+        quote(lake)
     );
     if connection.query_value(&exists)?.as_i64() == Some(0) {
         return Ok(None);
@@ -135,7 +138,8 @@ impl LakeFacts {
         self.commits_at = connection.query_value(&current)?.as_i64().unwrap_or(-1);
         self.refresh(connection)?;
         let lake = &self.lake;
-        if self.tables.contains_key(&format!("main.{TARGET_REGISTRY}")) {
+        let registry = self.tables.get(&format!("main.{TARGET_REGISTRY}"));
+        if registry.is_some_and(|registry| registry.since <= self.commits_at) {
             let sql = format!("SELECT target, commit_info FROM {}.main.{}", quote(lake), quote(TARGET_REGISTRY));
             for row in connection.query(&sql)?.into_values() {
                 let [Value::Text(target), commit_info] = &row[..] else { return Err(unexpected("a registry row")) };

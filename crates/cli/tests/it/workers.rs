@@ -6,9 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
+use engine::registry_statements;
 use state::BackendKind;
 use testkit::http::{Answer, Server};
 use testkit::{Lake, Postgres, Project, Random, STATE_KEY, StateFixture};
+use types::Target;
 
 use crate::BINARY;
 use crate::push::checker::check;
@@ -277,4 +279,23 @@ fn soak_killed_workers_on_postgresql_double_nothing() {
 #[ignore = "make soak"]
 fn soak_killed_workers_on_a_quack_server_double_nothing() {
     killed_on(BackendKind::Quack, 20);
+}
+
+/// A catalog on a server shows what was committed after the lake's own transaction began.
+#[test]
+fn a_registry_that_another_worker_makes_meanwhile_is_none_yet() {
+    let postgres = Postgres::start();
+    postgres.create_database("lake");
+    let files = tempfile::tempdir().unwrap();
+    let open = || Lake::on_postgres(&postgres.connection("lake"), files.path());
+    let (ours, other) = (open(), open());
+    let of = ("lake", "__ducklake_metadata_lake.public");
+    let target = Target { schema: "raw".into(), name: "a".into() };
+    let recorded = || engine::recorded_commit(&ours.connection, of, &target).unwrap();
+
+    ours.execute("BEGIN; FROM lake.current_snapshot()");
+    registry_statements("lake", "raw.a", "table", "{}").iter().for_each(|sql| other.execute(sql));
+    assert_eq!(recorded(), None, "our transaction does not see it");
+    ours.execute("COMMIT");
+    assert_eq!(recorded().as_deref(), Some("{}"));
 }
