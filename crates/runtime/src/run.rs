@@ -165,7 +165,7 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
             run_id: &dag_run_id,
             waits: options.waits,
         });
-        let outside = Outside {
+        let mut outside = Outside {
             plans: &plans,
             redactor: &options.redactor,
             store: state.as_ref().map(|state| &state.store),
@@ -174,7 +174,9 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
             pushes,
             leases,
         };
-        Ok::<_, RunError>(turns.take_all(&context, &models, &mut facts, outside, observer))
+        let interrupted = turns.take_all(&context, &models, &mut facts, &mut outside, observer);
+        warnings.extend(outside.end());
+        Ok::<_, RunError>(interrupted)
     })?;
     Ok(RunSummary { dag_run_id, outcomes: turns.outcomes, warnings, duration: clock.elapsed(), interrupted })
 }

@@ -32,24 +32,26 @@ pub(crate) fn acknowledged(
 }
 
 /// Puts the acknowledgment into the transaction that writes the rows. Those of fetches whose staged rows are gone go in
-/// the same one; `present` are the fetches that the state still has.
+/// the same one; `present` are the fetches that the state still has, if any of the target was acknowledged before.
 pub(crate) fn acknowledge(
     connection: &Connection,
     lake: &str,
     target: &str,
     staged: &Staged,
-    present: &[String],
+    present: Option<&[String]>,
 ) -> Result<(), EngineError> {
-    let present: Vec<String> = present.iter().chain([&String::new()]).map(|claim| literal(claim)).collect();
     let table = table(lake);
     connection.execute(&format!(
         "CREATE TABLE IF NOT EXISTS {table} (claim_id VARCHAR, target VARCHAR, created_at TIMESTAMPTZ, row_count BIGINT)"
     ))?;
-    connection.execute(&format!(
-        "DELETE FROM {table} WHERE lower(target) = {} AND claim_id NOT IN ({})",
-        literal(&target.to_lowercase()),
-        present.join(", ")
-    ))?;
+    if let Some(present) = present {
+        let present: Vec<String> = present.iter().chain([&String::new()]).map(|claim| literal(claim)).collect();
+        connection.execute(&format!(
+            "DELETE FROM {table} WHERE lower(target) = {} AND claim_id NOT IN ({})",
+            literal(&target.to_lowercase()),
+            present.join(", ")
+        ))?;
+    }
     connection.execute(&format!(
         "INSERT INTO {table} VALUES ({}, {}, now(), {})",
         literal(&staged.lease.claim_id),

@@ -8,7 +8,7 @@ use lib_functions::{HostValue, Lib, Registry};
 use model::SyntaxTree;
 use query::{FetchQuery, LibFacts, lib_calls};
 use types::Code;
-use validate::{check_calls, check_fetch, lib_facts};
+use validate::{check_calls, check_fetch, lib_facts, null_tree};
 
 use super::arguments::written_arguments;
 use super::declared::declared_columns;
@@ -56,10 +56,13 @@ pub(crate) fn check_models(
         return Err(broken.error.clone().into());
     }
     let facts = lib_facts(registry);
+    let fetches = planned.iter().any(|planned| planned.model.fetch);
+    let null = fetches.then(|| null_tree(&session.connection)).transpose()?;
     let mut plans = FetchPlans::new();
     for planned in planned {
-        if planned.model.fetch {
-            plans.insert(planned.target().key(), plan_fetch(session, registry, &facts, planned, cancellation)?);
+        if let (true, Some(null)) = (planned.model.fetch, &null) {
+            let known = Known { session, registry, facts: &facts, null };
+            plans.insert(planned.target().key(), plan_fetch(&known, planned, cancellation)?);
         } else if let Ok(tree) = &planned.tree
             && let Some(finding) = check_calls(&planned.model, tree, &facts).first()
         {
@@ -69,14 +72,17 @@ pub(crate) fn check_models(
     Ok(plans)
 }
 
-fn plan_fetch(
-    session: &Session,
-    registry: &Registry,
-    facts: &[LibFacts],
-    planned: &PlannedModel,
-    cancellation: &Cancellation,
-) -> Result<FetchPlan, RunError> {
-    let model = &planned.model;
+/// What plans are made with.
+struct Known<'a> {
+    session: &'a Session,
+    registry: &'a Registry,
+    facts: &'a [LibFacts],
+    /// The tree of `SELECT NULL`.
+    null: &'a SyntaxTree,
+}
+
+fn plan_fetch(known: &Known<'_>, planned: &PlannedModel, cancellation: &Cancellation) -> Result<FetchPlan, RunError> {
+    let (Known { session, registry, facts, null }, model) = (known, &planned.model);
     load_extensions(session, model)?;
     let tree = EngineParser(&session.connection).complete_tree(model.sql());
     let query = check_fetch(model, &tree, facts).map_err(|findings| match findings.first() {
@@ -87,9 +93,9 @@ fn plan_fetch(
         return Err(broken.error.clone().into());
     }
     let lib = registry.get(&query.function).map(|lib: &Lib| lib.name.clone()).unwrap_or_default();
-    let mut columns = declared_columns(&session.connection, model, &query)?;
+    let mut columns = declared_columns(&session.connection, model, &query, null)?;
     let masks = FetchMasks::plan(session, model, &mut columns)?;
-    let evaluate = || written_arguments(&session.connection, model, &query);
+    let evaluate = || written_arguments(&session.connection, model, &query, null);
     let arguments = cancellation.interruptible(session.connection.interrupt_handle(), evaluate);
     cancellation.check()?;
     let arguments = arguments?;

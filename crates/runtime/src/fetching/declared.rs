@@ -2,19 +2,20 @@
 
 use engine::Connection;
 use fetch::Column;
-use model::Model;
+use model::{Model, SyntaxTree};
 use query::{DeclaredType, FetchColumn, FetchQuery};
-use validate::{DeclaredFault, declared_types, null_tree};
+use validate::{DeclaredFault, declared_types};
 
 use crate::RunError;
 
-/// The columns with the types that the engine makes of what was declared.
+/// The columns with the types that the engine makes of what was declared. `null` is the tree of `SELECT NULL`.
 pub(crate) fn declared_columns(
     connection: &Connection,
     model: &Model,
     query: &FetchQuery,
+    null: &SyntaxTree,
 ) -> Result<Vec<Column>, RunError> {
-    let types = declared_types(connection, model, query, &null_tree(connection)?)?;
+    let types = declared_types(connection, model, query, null)?;
     let column = |(column, sql_type): (&FetchColumn, String)| Column {
         source: column.source.clone(),
         alias: column.alias.clone(),
