@@ -158,6 +158,10 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
         };
         let store = state.as_ref().filter(|_| !to_fetch.is_empty()).map(|state| state.store.clone());
         let fetches = store.map(|store| run_jobs(scope, &jobs, &to_fetch, store, options.jobs)).transpose()?;
+        if fetches.is_some() {
+            // There is time now. What fails fails again where it is needed.
+            let _ = functions.get(&session.connection);
+        }
         let planned_with = &facts;
         let mut facts = facts.clone();
         let leases = state.as_ref().filter(|_| is_shared).map(|state| Leases {

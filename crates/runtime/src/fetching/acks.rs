@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use engine::{Connection, EngineError};
+use engine::{Connection, EngineError, LakeFacts};
 use types::{literal, quote};
 
 use fetch::Staged;
@@ -14,13 +14,10 @@ const TABLE: &str = "_ondatra_acks";
 pub(crate) fn acknowledged(
     connection: &Connection,
     lake: &str,
+    facts: &LakeFacts,
 ) -> Result<BTreeMap<String, BTreeSet<String>>, EngineError> {
-    let exists = format!(
-        "SELECT count(*) FROM duckdb_tables() WHERE database_name = {} AND schema_name = 'main' AND table_name = '{TABLE}'",
-        literal(lake)
-    );
     let mut acks: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    if connection.query_value(&exists)?.as_i64() == Some(0) {
+    if !facts.tables.contains_key(&format!("main.{TABLE}")) {
         return Ok(acks);
     }
     for mut row in connection.query(&format!("SELECT target, claim_id FROM {}", table(lake)))?.into_values() {

@@ -83,7 +83,7 @@ pub(crate) fn run_jobs<'scope, 'env>(
             (context.host.output)(&format!("warning: {warning}"));
         }
     }
-    let acks = acknowledged(&context.host.session.connection, &context.host.session.lake)?;
+    let acks = acknowledged(&context.host.session.connection, &context.host.session.lake, context.facts)?;
     let acked = acks.keys().cloned().collect();
     let mut fetches = Fetches { store, answers: BTreeMap::new(), acked, done: Done::default() };
     // The first jobs run while the others are prepared.
