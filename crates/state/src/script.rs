@@ -50,9 +50,9 @@ impl Dialect {
         }
     }
 
-    /// A table of the texts of a JSON array: `text`, and `ord` from 1.
-    pub(crate) fn texts(self, json: &str) -> String {
-        let json = literal(json);
+    /// A table of texts: `text`, and `ord` from 1.
+    pub(crate) fn texts(self, texts: &[String]) -> String {
+        let json = literal(&serde_json::Value::from(texts).to_string());
         match self {
             Self::DuckDb => format!(
                 "(SELECT unnest(list) AS text, generate_subscripts(list, 1) AS ord \
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn sources_of_rows_quote_their_json() {
-        assert!(Dialect::DuckDb.texts("[\"it's\"]").contains("'[\"it''s\"]'"));
+        assert!(Dialect::DuckDb.texts(&["it's".to_owned()]).contains("'[\"it''s\"]'"));
         let records = Dialect::Postgres.records("[]", &[("seq", "BIGINT"), ("status", "TEXT")]);
         assert_eq!(records, "(SELECT * FROM json_to_recordset('[]') AS r(seq BIGINT, status TEXT))");
     }

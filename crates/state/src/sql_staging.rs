@@ -6,7 +6,7 @@ use types::{fnv1a, quote};
 use crate::StateError;
 use crate::failure::Fence;
 use crate::script::{Arg, without_nul};
-use crate::sql_store::{SqlStore, count, optional_text, text};
+use crate::sql_store::{SqlStore, count, local, optional_text, text};
 use crate::staging::{FetchLease, StagedFetch, Staging};
 use crate::worker::new_term;
 
@@ -29,7 +29,7 @@ impl Staging for SqlStore {
         if rows.is_empty() {
             return Ok(());
         }
-        let source = self.rows_of(rows);
+        let source = self.rows_of(rows)?;
         let args = [
             ("first_seq", Arg::Number(i64::try_from(first_seq).unwrap_or(i64::MAX))),
             ("rows", Arg::Sql(&source)),
@@ -66,7 +66,7 @@ impl Staging for SqlStore {
         empty_result: Option<&str>,
     ) -> Result<FetchLease, StateError> {
         let fetch = FetchLease { claim_id: new_term()?, target: target.to_owned() };
-        let source = self.rows_of(rows);
+        let source = self.rows_of(rows)?;
         let args = [
             ("target", Arg::Text(target)),
             ("run_id", Arg::Text(run_id)),
@@ -146,9 +146,9 @@ impl Staging for SqlStore {
 
 impl SqlStore {
     /// Rows as a table of a script.
-    fn rows_of(&self, rows: &[String]) -> String {
+    fn rows_of(&mut self, rows: &[String]) -> Result<String, StateError> {
         let rows: Vec<String> = rows.iter().map(|row| without_nul(row)).collect();
-        self.dialect().texts(&serde_json::Value::from(rows).to_string())
+        self.backend.texts(&rows).map_err(local)
     }
 
     fn fetch_script(&self, template: &str, fetch: &FetchLease, args: &[(&str, Arg<'_>)]) -> String {

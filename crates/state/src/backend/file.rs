@@ -9,10 +9,15 @@ const LARGE_BYTES: usize = 256 << 10;
 /// … or, if it asks, so many rows.
 const LARGE_ROWS: u64 = 1_000;
 
+/// The temporary table of a script's texts.
+const TEXTS: &str = "__ondatra_texts";
+
 /// The file's session.
 pub(crate) struct File {
     instance: Instance,
     limit: MemoryLimit,
+    /// Whether the next script reads the table of texts.
+    has_texts: bool,
 }
 
 impl File {
@@ -21,7 +26,7 @@ impl File {
         // Requests are small: more threads cost memory and save no time.
         instance.connection.execute("USE state; SET threads = 1")?;
         let limit = MemoryLimit::of(&instance.connection)?;
-        Ok(Self { instance, limit })
+        Ok(Self { instance, limit, has_texts: false })
     }
 
     pub(crate) fn into_instance(self) -> Instance {
@@ -50,6 +55,18 @@ impl Backend for File {
         load_into(&self.instance.connection, load)
     }
 
+    /// Many are no part of the script: the engine would read each byte of them as SQL, and then once more as JSON.
+    fn texts(&mut self, texts: &[String]) -> Result<String, EngineError> {
+        if texts.iter().map(String::len).sum::<usize>() < LARGE_BYTES {
+            return Ok(self.kind().dialect().texts(texts));
+        }
+        let connection = &self.instance.connection;
+        connection.execute(&format!("CREATE OR REPLACE TEMP TABLE {TEXTS} (text VARCHAR)"))?;
+        connection.append_texts(TEXTS, texts)?;
+        self.has_texts = true;
+        Ok(format!("(SELECT text, rowid + 1 AS ord FROM temp.main.{TEXTS})"))
+    }
+
     fn query_local(&mut self, sql: &str) -> Result<Rows, EngineError> {
         self.instance.connection.query(sql)
     }
@@ -57,11 +74,16 @@ impl Backend for File {
     fn transfer(&mut self, inserts: &[String], script: &str) -> Result<(), EngineError> {
         let connection = &self.instance.connection;
         let inserts = inserts.join(";\n");
-        let is_large = !inserts.is_empty() || script.len() >= LARGE_BYTES;
+        let is_large = !inserts.is_empty() || self.has_texts || script.len() >= LARGE_BYTES;
         let done = connection.execute(&format!("BEGIN;\n{inserts};\n{script};\nCOMMIT")).inspect_err(|_| {
             // Without an open transaction there is nothing to roll back.
             let _ = connection.execute("ROLLBACK");
         });
+        if self.has_texts && done.is_ok() {
+            // It is temporary in any case, and the next texts replace it.
+            let _ = connection.execute(&format!("DROP TABLE IF EXISTS temp.main.{TEXTS}"));
+            self.has_texts = false;
+        }
         if is_large {
             self.trim();
         }

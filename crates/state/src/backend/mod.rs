@@ -71,6 +71,11 @@ pub(crate) trait Backend: Send {
     /// Puts rows into a new temporary table on this side, for `transfer`.
     fn load(&mut self, load: Load) -> Result<(), EngineError>;
 
+    /// Texts as a table for the next script: `text`, and `ord` from 1.
+    fn texts(&mut self, texts: &[String]) -> Result<String, EngineError> {
+        Ok(self.kind().dialect().texts(texts))
+    }
+
     /// Asks this side about loaded tables.
     fn query_local(&mut self, sql: &str) -> Result<Rows, EngineError>;
 

@@ -32,6 +32,7 @@ pub(super) const CASES: [(&str, Case); 25] = [
     ("what nobody knows of runs out", what_nobody_knows_of_runs_out),
     ("leases are held by one", leases_are_held_by_one),
     ("staged rows arrive once and in order", staged_rows_arrive_once_and_in_order),
+    ("large parts of a fetch keep their order", large_parts_of_a_fetch_keep_their_order),
     ("a small fetch is staged at once", a_small_fetch_is_staged_at_once),
     ("a complete fetch outlives its worker", a_complete_fetch_outlives_its_worker),
     ("tokens are replaced and removed", tokens_are_replaced_and_removed),
@@ -470,6 +471,19 @@ fn staged_rows_arrive_once_and_in_order(store: &mut SqlStore, target: &str) {
     store.drop_fetch(&fetch).unwrap();
     assert_eq!(store.fetches(target).unwrap().len(), 1);
     assert_eq!(read_rows(store, &other), ["other"]);
+}
+
+fn large_parts_of_a_fetch_keep_their_order(store: &mut SqlStore, target: &str) {
+    let rows: Vec<String> = (0..4000).map(|at| format!("{{\"é'{at}\": \"{}\"}}", "x".repeat(150))).collect();
+    let fetch = store.begin_fetch(target, "run", "f").unwrap();
+    store.stage_rows(&fetch, 0, &rows[..3000]).unwrap();
+    // An answer that was lost has the part sent once more.
+    store.stage_rows(&fetch, 0, &rows[..3000]).unwrap();
+    store.stage_rows(&fetch, 3000, &rows[3000..]).unwrap();
+    assert_eq!(read_rows(store, &fetch), rows);
+    let whole = store.stage_whole(target, "run", "f", &rows, None).unwrap();
+    assert_eq!(read_rows(store, &whole), rows);
+    store.drop_fetches(&[fetch, whole]).unwrap();
 }
 
 fn a_small_fetch_is_staged_at_once(store: &mut SqlStore, target: &str) {
