@@ -2,6 +2,7 @@
 
 mod auth;
 mod check;
+mod look;
 mod queue;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -13,6 +14,7 @@ use crate::invocation::current_folder;
 
 pub(crate) use auth::{AuthArgs, AuthCommand, AuthRemoveArgs};
 pub(crate) use check::CheckArgs;
+pub(crate) use look::HistoryArgs;
 pub(crate) use queue::{
     PushArgs, QueueArgs, QueueCommand, QueueDrainArgs, QueueDropArgs, QueueResetArgs, QueueRetryArgs, QueueShowArgs,
 };
@@ -114,6 +116,13 @@ pub(crate) enum Command {
         verbatim_doc_comment
     )]
     Query(QueryArgs),
+    /// Show past runs, newest first
+    ///
+    /// Without a model, those of all models. Examples:
+    ///   ondatrasql history
+    ///   ondatrasql history staging.orders --limit 10
+    #[command(override_usage = "ondatrasql history [<model>] [--limit|-l N]", verbatim_doc_comment)]
+    History(HistoryArgs),
     /// What is to be delivered to other systems, target by target
     ///
     /// Without a command: how every target stands. Examples:

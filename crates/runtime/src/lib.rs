@@ -32,6 +32,7 @@ mod pushing;
 mod queue;
 mod reading;
 mod record;
+mod records;
 mod requirements;
 mod run;
 mod session;
@@ -56,6 +57,7 @@ pub use queue::{
     Drained, DrainedTarget, KnownTarget, Overview, PushPreview, QueueError, QueueOptions, Reset, ShownEvent,
     ShownQueue, drain, drop_all, drop_dead, find_target, overview, preview, reset, retry, retry_dead, show,
 };
+pub use records::{History, Moment, RunRecord, history};
 pub use run::{RunOptions, Wish, run};
 pub use session::Session;
 pub(crate) use state_session::StateSession;

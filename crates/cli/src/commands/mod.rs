@@ -3,6 +3,7 @@
 mod auth;
 mod check;
 mod findings;
+mod history;
 mod init;
 mod push;
 mod query;
@@ -30,6 +31,7 @@ pub(crate) fn dispatch(command: Command, ui: &Ui) -> Result<ExitCode, CliError> 
         Command::Sandbox(_) => sandbox::sandbox(ui),
         Command::Sql(args) => sql::sql(&args, ui),
         Command::Query(args) => query::query(&args, ui),
+        Command::History(args) => history::history(&args, ui),
         Command::Script(name) => sql_file::sql_file(&name, ui),
         Command::Queue(args) => queue::queue(args, ui),
         Command::Push(args) => push::push(&args, ui),
