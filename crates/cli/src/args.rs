@@ -2,6 +2,7 @@
 
 mod auth;
 mod check;
+mod files;
 mod look;
 mod queue;
 
@@ -14,6 +15,7 @@ use crate::invocation::current_folder;
 
 pub(crate) use auth::{AuthArgs, AuthCommand, AuthRemoveArgs};
 pub(crate) use check::CheckArgs;
+pub(crate) use files::{EditArgs, NewArgs};
 pub(crate) use look::HistoryArgs;
 pub(crate) use queue::{
     PushArgs, QueueArgs, QueueCommand, QueueDrainArgs, QueueDropArgs, QueueResetArgs, QueueRetryArgs, QueueShowArgs,
@@ -60,6 +62,22 @@ pub(crate) enum Command {
     /// a folder that has a `config/` already is left alone.
     #[command(override_usage = "ondatrasql init [--catalog sqlite|duckdb|postgres]")]
     Init(InitArgs),
+    /// Make a model file, or folders for models
+    ///
+    /// Examples:
+    ///   ondatrasql new staging.orders.sql     # models/staging/orders.sql
+    ///   ondatrasql new raw.api.orders.sql     # models/raw/api/orders.sql, the table raw.api__orders
+    ///   ondatrasql new mart                   # the folder models/mart/
+    #[command(override_usage = "ondatrasql new <schema.name.sql | schema[.folder]>", verbatim_doc_comment)]
+    New(NewArgs),
+    /// Open a file of the project in your editor
+    ///
+    /// EDITOR says which one, with arguments. Examples:
+    ///   ondatrasql edit staging.orders
+    ///   ondatrasql edit catalog
+    ///   ondatrasql edit macros/helpers
+    #[command(override_usage = "ondatrasql edit <model | env | catalog | macros/name | ...>", verbatim_doc_comment)]
+    Edit(EditArgs),
     /// Run the models whose inputs or definitions changed
     ///
     /// Without a model, all of them in dependency order. Examples:

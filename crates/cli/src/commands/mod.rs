@@ -2,9 +2,11 @@
 
 mod auth;
 mod check;
+mod edit;
 mod findings;
 mod history;
 mod init;
+mod new;
 mod push;
 mod query;
 mod queue;
@@ -26,6 +28,8 @@ use crate::ui::Ui;
 pub(crate) fn dispatch(command: Command, ui: &Ui) -> Result<ExitCode, CliError> {
     match command {
         Command::Init(args) => init::init(&args, ui),
+        Command::New(args) => new::new(&args, ui),
+        Command::Edit(args) => edit::edit(&args, ui),
         Command::Run(args) => run::run(args, ui),
         Command::Check(args) => check::check(args, ui),
         Command::Sandbox(_) => sandbox::sandbox(ui),

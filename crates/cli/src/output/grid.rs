@@ -115,10 +115,10 @@ impl Grid {
             widths = self.widths(&shown, room);
         }
         let titles = shown.iter().zip(&widths).map(|(&at, &width)| self.aligned(at, self.columns[at].title, width));
-        let mut lines = vec![line(titles.collect())];
+        let mut lines = vec![line(&titles.collect::<Vec<_>>())];
         for row in &self.rows {
             let cells = shown.iter().zip(&widths).map(|(&at, &width)| self.aligned(at, &row[at].fit(width), width));
-            lines.push(line(cells.collect()));
+            lines.push(line(&cells.collect::<Vec<_>>()));
         }
         lines
     }
@@ -166,7 +166,7 @@ fn total(widths: &[usize]) -> usize {
     widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
 }
 
-fn line(cells: Vec<String>) -> String {
+fn line(cells: &[String]) -> String {
     cells.join(&" ".repeat(GAP)).trim_end().to_owned()
 }
 

@@ -3,6 +3,8 @@
 
 mod commits;
 mod history;
+mod last;
 
 pub use commits::{Moment, RunRecord};
 pub use history::{History, history};
+pub use last::last_source_file;
