@@ -141,6 +141,9 @@ pub(crate) enum Command {
     ///   ondatrasql history staging.orders --limit 10
     #[command(override_usage = "ondatrasql history [<model>] [--limit|-l N]", verbatim_doc_comment)]
     History(HistoryArgs),
+    /// The project in numbers: models, runs, rows, and how deliveries stand
+    #[command(override_usage = "ondatrasql stats")]
+    Stats,
     /// What is to be delivered to other systems, target by target
     ///
     /// Without a command: how every target stands. Examples:

@@ -15,6 +15,7 @@ mod sandbox;
 mod sql;
 mod sql_file;
 mod state;
+mod stats;
 mod validate;
 mod version;
 
@@ -36,6 +37,7 @@ pub(crate) fn dispatch(command: Command, ui: &Ui) -> Result<ExitCode, CliError> 
         Command::Sql(args) => sql::sql(&args, ui),
         Command::Query(args) => query::query(&args, ui),
         Command::History(args) => history::history(&args, ui),
+        Command::Stats => stats::stats(ui),
         Command::Script(name) => sql_file::sql_file(&name, ui),
         Command::Queue(args) => queue::queue(args, ui),
         Command::Push(args) => push::push(&args, ui),

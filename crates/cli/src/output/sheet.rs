@@ -12,6 +12,9 @@ const FRAME: usize = 4;
 /// Columns of the narrowest box.
 const NARROWEST: usize = 40;
 
+/// Columns of the name of a field.
+const FIELD: usize = 17;
+
 /// A box with a title, lines, sections and grids.
 pub(crate) struct Sheet {
     title: String,
@@ -49,6 +52,11 @@ impl Sheet {
         let indent = text.len() - text.trim_start_matches(' ').len();
         let text = format!("{}{}", &text[..indent], one_line(text));
         self.parts.push(Part::Line { text, color: None });
+    }
+
+    /// A name, and in a column of its own a value.
+    pub(crate) fn field(&mut self, name: &str, value: &str) {
+        self.parts.push(Part::Line { text: format!("{}{}", pad(name, FIELD), one_line(value)), color: None });
     }
 
     /// A text in as many lines as it needs.

@@ -31,6 +31,7 @@ mod run_types;
 mod schema;
 mod sql;
 mod state;
+mod stats;
 mod streams;
 mod terminal;
 mod together;

@@ -59,14 +59,14 @@ pub(super) fn record_columns() -> String {
 }
 
 /// The commits of models: `snapshot_id`, `moment`, and the texts `model`, `kind`, `run_type`, `rows`, `duration_ms`,
-/// `run_id` that they tell. To stand in FROM.
+/// `run_id`, `source_file` that they tell. To stand in FROM.
 pub(super) fn commits(session: &Session) -> String {
     let metadata = &session.metadata;
     format!(
         "(SELECT snapshot_id, moment, told[1] AS model, told[2] AS kind, told[3] AS run_type, told[4] AS rows, \
-         told[5] AS duration_ms, told[6] AS run_id FROM (SELECT c.snapshot_id, s.snapshot_time::TIMESTAMPTZ AS moment, \
+         told[5] AS duration_ms, told[6] AS run_id, told[7] AS source_file FROM (SELECT c.snapshot_id, s.snapshot_time::TIMESTAMPTZ AS moment, \
          json_extract_string(CASE WHEN json_valid(c.commit_extra_info) THEN c.commit_extra_info END, \
-         ['$.model', '$.kind', '$.run_type', '$.rows_affected', '$.duration_ms', '$.dag_run_id']) AS told \
+         ['$.model', '$.kind', '$.run_type', '$.rows_affected', '$.duration_ms', '$.dag_run_id', '$.source_file']) AS told \
          FROM {metadata}.ducklake_snapshot_changes c JOIN {metadata}.ducklake_snapshot s USING (snapshot_id)) \
          WHERE told[1] IS NOT NULL)"
     )

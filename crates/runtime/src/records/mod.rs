@@ -4,7 +4,10 @@
 mod commits;
 mod history;
 mod last;
+mod models;
+mod stats;
 
 pub use commits::{Moment, RunRecord};
 pub use history::{History, history};
 pub use last::last_source_file;
+pub use stats::{ModelStats, Stats, stats};
