@@ -16,7 +16,7 @@ use crate::invocation::current_folder;
 pub(crate) use auth::{AuthArgs, AuthCommand, AuthRemoveArgs};
 pub(crate) use check::CheckArgs;
 pub(crate) use files::{EditArgs, NewArgs};
-pub(crate) use look::HistoryArgs;
+pub(crate) use look::{DescribeArgs, HistoryArgs};
 pub(crate) use queue::{
     PushArgs, QueueArgs, QueueCommand, QueueDrainArgs, QueueDropArgs, QueueResetArgs, QueueRetryArgs, QueueShowArgs,
 };
@@ -66,7 +66,7 @@ pub(crate) enum Command {
     ///
     /// Examples:
     ///   ondatrasql new staging.orders.sql     # models/staging/orders.sql
-    ///   ondatrasql new raw.api.orders.sql     # models/raw/api/orders.sql, the table raw.api__orders
+    ///   ondatrasql new raw.api.orders.sql     # models/raw/api/orders.sql, the table `raw.api__orders`
     ///   ondatrasql new mart                   # the folder models/mart/
     #[command(override_usage = "ondatrasql new <schema.name.sql | schema[.folder]>", verbatim_doc_comment)]
     New(NewArgs),
@@ -141,6 +141,12 @@ pub(crate) enum Command {
     ///   ondatrasql history staging.orders --limit 10
     #[command(override_usage = "ondatrasql history [<model>] [--limit|-l N]", verbatim_doc_comment)]
     History(HistoryArgs),
+    /// Show all that is known of a model
+    ///
+    /// What its last run told, its table, its checks, and what it depends on. Example:
+    ///   ondatrasql describe staging.orders
+    #[command(override_usage = "ondatrasql describe <model>", verbatim_doc_comment)]
+    Describe(DescribeArgs),
     /// The project in numbers: models, runs, rows, and how deliveries stand
     #[command(override_usage = "ondatrasql stats")]
     Stats,

@@ -57,7 +57,10 @@ pub use queue::{
     Drained, DrainedTarget, KnownTarget, Overview, PushPreview, QueueError, QueueOptions, Reset, ShownEvent,
     ShownQueue, drain, drop_all, drop_dead, find_target, overview, preview, reset, retry, retry_dead, show,
 };
-pub use records::{History, ModelStats, Moment, RunRecord, Stats, history, last_source_file, stats};
+pub use records::{
+    DescribedColumn, DescribedStep, Description, History, ModelStats, Moment, RunRecord, Stats, describe, history,
+    last_source_file, stats,
+};
 pub use run::{RunOptions, Wish, run};
 pub use session::Session;
 pub(crate) use state_session::StateSession;

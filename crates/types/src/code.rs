@@ -96,6 +96,7 @@ codes! {
     Key = "RUN-004", "A key column is missing, NULL, or repeats where it must be unique.";
     RowsWouldBeDropped = "RUN-005", "A rebuild would drop rows that no query gives again.";
     Mask = "RUN-006", "A column cannot be masked.";
+    NotRunYet = "RUN-007", "A model that has never run is asked about.";
     ScriptEmpty = "SCRIPT-001", "A script of `sql/` is empty.";
     ScriptRefused = "SCRIPT-002", "A statement of a script would remove snapshots that runs need, or cannot be checked.";
     ScriptTransaction = "SCRIPT-003", "A script ends inside a transaction, or expires snapshots inside one.";

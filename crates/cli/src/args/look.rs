@@ -11,3 +11,10 @@ pub(crate) struct HistoryArgs {
     #[arg(long, short, value_name = "N", allow_negative_numbers = true)]
     pub(crate) limit: Option<String>,
 }
+
+#[derive(Args)]
+pub(crate) struct DescribeArgs {
+    /// Target (schema.table)
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: String,
+}

@@ -2,6 +2,7 @@
 
 mod auth;
 mod check;
+mod describe;
 mod edit;
 mod findings;
 mod history;
@@ -37,6 +38,7 @@ pub(crate) fn dispatch(command: Command, ui: &Ui) -> Result<ExitCode, CliError> 
         Command::Sql(args) => sql::sql(&args, ui),
         Command::Query(args) => query::query(&args, ui),
         Command::History(args) => history::history(&args, ui),
+        Command::Describe(args) => describe::describe(&args, ui),
         Command::Stats => stats::stats(ui),
         Command::Script(name) => sql_file::sql_file(&name, ui),
         Command::Queue(args) => queue::queue(args, ui),

@@ -4,17 +4,17 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use project::read_config;
-use runtime::{ModelStats, Session, Stats};
-use serde_json::{Map, Value, json};
+use runtime::{ModelStats, Moment, Session, Stats};
+use serde_json::{Value, json};
 use state::{QueueAdmin, StateError, TargetOverview};
 use types::Diagnose;
 
-use super::queue::{document, warn};
+use super::queue::warn;
 use super::state::open_at_once;
 use crate::duration::format;
 use crate::error::CliError;
 use crate::invocation::Invocation;
-use crate::output::{Cell, Column, Grid, Sheet, count};
+use crate::output::{Cell, Column, Grid, Keys, Sheet, count};
 use crate::ui::{Color, Ui};
 
 const ORPHANED: &str = "[orphaned]";
@@ -29,7 +29,7 @@ pub(crate) fn stats(ui: &Ui) -> Result<ExitCode, CliError> {
     let queue = if stats.models.is_empty() { Vec::new() } else { queue(&invocation, &mut stats.warnings) };
     stats.warnings.iter_mut().for_each(|warning| *warning = ui.message(warning));
     if ui.json {
-        ui.result(&document(keys(&stats, &queue), &stats.warnings))?;
+        ui.result(&document(&stats, &queue).to_string())?;
         warn(ui, &stats.warnings);
     } else {
         sheet(&stats, &queue).print(ui)?;
@@ -46,50 +46,35 @@ fn queue(invocation: &Invocation, warnings: &mut Vec<String>) -> Vec<TargetOverv
     })
 }
 
-fn keys(stats: &Stats, queue: &[TargetOverview]) -> Value {
-    let mut keys = Map::new();
-    let mut put = |key: &str, value: Value| keys.insert(key.to_owned(), value);
-    put("model_count", json!(stats.models.len()));
-    put("snapshots", json!(stats.snapshots));
-    put("total_runs", json!(stats.total_runs));
-    put("total_rows", json!(stats.total_rows));
-    put("avg_duration_ms", json!(stats.avg_duration_ms));
-    if let Some(time) = &stats.last_run {
-        put("last_run", json!(time.rfc3339()));
-    }
-    let kinds: Vec<Value> = stats.kinds.iter().map(|(kind, count)| json!({"kind": kind, "count": count})).collect();
-    put("kind_breakdown", json!(kinds));
-    put("all_models", stats.models.iter().map(model).collect());
-    let settings = [
-        ("catalog_type", &stats.catalog_type),
-        ("data_path", &stats.data_path),
-        ("ducklake_version", &stats.ducklake_version),
-    ];
-    for (key, value) in settings {
-        if let Some(value) = value {
-            put(key, json!(value));
-        }
-    }
-    if !queue.is_empty() {
-        put("queue", queue.iter().map(target).collect());
-    }
-    Value::Object(keys)
+fn document(stats: &Stats, queue: &[TargetOverview]) -> Value {
+    let mut keys = Keys::document();
+    keys.put("model_count", stats.models.len());
+    keys.put("snapshots", stats.snapshots);
+    keys.put("total_runs", stats.total_runs);
+    keys.put("total_rows", stats.total_rows);
+    keys.put("avg_duration_ms", stats.avg_duration_ms);
+    keys.put_some("last_run", stats.last_run.as_ref().map(Moment::rfc3339));
+    let kinds = stats.kinds.iter().map(|(kind, count)| json!({"kind": kind, "count": count}));
+    keys.put("kind_breakdown", kinds.collect::<Vec<_>>());
+    keys.put("all_models", stats.models.iter().map(model).collect::<Vec<_>>());
+    keys.put_some("catalog_type", stats.catalog_type.clone());
+    keys.put_some("data_path", stats.data_path.clone());
+    keys.put_some("ducklake_version", stats.ducklake_version.clone());
+    keys.put_some("queue", queue.iter().map(target).collect::<Vec<_>>());
+    keys.put("warnings", stats.warnings.clone());
+    keys.into()
 }
 
 fn model(model: &ModelStats) -> Value {
-    let mut keys = json!({"name": model.name, "kind": model.kind});
-    if let Some(run_type) = &model.run_type {
-        keys["run_type"] = json!(run_type);
-    }
-    keys["rows"] = json!(model.rows);
-    keys["duration_ms"] = json!(model.duration_ms);
-    if let Some(time) = &model.last_run {
-        keys["last_run"] = json!(time.rfc3339());
-    }
-    if model.is_orphaned {
-        keys["orphaned"] = json!(true);
-    }
-    keys
+    let mut keys = Keys::new();
+    keys.put("name", model.name.as_str());
+    keys.put("kind", model.kind.as_str());
+    keys.put_some("run_type", model.run_type.clone());
+    keys.put("rows", model.rows);
+    keys.put("duration_ms", model.duration_ms);
+    keys.put_some("last_run", model.last_run.as_ref().map(Moment::rfc3339));
+    keys.put_some("orphaned", model.is_orphaned);
+    keys.into()
 }
 
 fn target(target: &TargetOverview) -> Value {

@@ -1,5 +1,6 @@
 //! Texts measured in columns of a terminal: wide characters take two, combining ones none (chapter 05 §5).
 
+use types::printable;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// What stands for the rest of a text that was shortened.
@@ -7,10 +8,10 @@ const REST: &str = "...";
 /// Joins the characters around it to one.
 const JOINER: char = '\u{200d}';
 
-/// The text without line breaks and other control characters, which would break a box.
+/// The text without line breaks and other characters that would break a box or turn its lines around.
 pub(crate) fn one_line(text: &str) -> String {
     let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
-    words.collect::<Vec<_>>().join(" ")
+    printable(&words.collect::<Vec<_>>().join(" "))
 }
 
 /// At most `columns` columns of the text; `...` stands for the rest.

@@ -4,15 +4,17 @@ mod counts;
 mod csv;
 mod grid;
 mod json;
+mod keys;
 mod markdown;
 mod measure;
 mod panel;
 mod sheet;
 
-pub(crate) use counts::count;
+pub(crate) use counts::{bytes, count};
 pub(crate) use csv::csv;
 pub(crate) use grid::{Cell, Column, Grid};
 pub(crate) use json::json_rows;
+pub(crate) use keys::Keys;
 pub(crate) use markdown::markdown;
 pub(crate) use panel::Panel;
 pub(crate) use sheet::Sheet;

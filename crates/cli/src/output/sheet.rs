@@ -1,5 +1,6 @@
 //! A box whose content is known before it is drawn: as wide as that, and no wider than the terminal.
 
+use types::printable;
 use unicode_width::UnicodeWidthStr;
 
 use super::grid::Grid;
@@ -52,6 +53,12 @@ impl Sheet {
         let indent = text.len() - text.trim_start_matches(' ').len();
         let text = format!("{}{}", &text[..indent], one_line(text));
         self.parts.push(Part::Line { text, color: None });
+    }
+
+    /// A line of code, shortened to fit; its blanks stay.
+    pub(crate) fn code(&mut self, line: &str) {
+        let text = printable(&line.replace('\t', "    "));
+        self.parts.push(Part::Line { text: text.trim_end().to_owned(), color: None });
     }
 
     /// A name, and in a column of its own a value.

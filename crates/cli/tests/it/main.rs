@@ -9,6 +9,7 @@ mod checks;
 mod config;
 mod crash;
 mod deltas;
+mod describe;
 mod docs;
 mod edit;
 mod fetch;

@@ -134,7 +134,9 @@ fn model_stats(key: &str, committed: &Committed, files: &Files<'_>, tables: &BTr
 
 fn kinds(models: &[ModelStats]) -> Vec<(String, usize)> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    models.iter().for_each(|model| *counts.entry(&model.kind).or_default() += 1);
+    for model in models {
+        *counts.entry(&model.kind).or_default() += 1;
+    }
     let mut kinds: Vec<(String, usize)> = counts.into_iter().map(|(kind, count)| (kind.to_owned(), count)).collect();
     kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     kinds
@@ -178,7 +180,7 @@ fn read_snapshots(session: &Session, stats: &mut Stats) -> Result<(), RunError> 
     );
     if let Some([count, today]) = session.connection.query(&sql)?.into_values().next().as_deref() {
         stats.snapshots = count.as_i64().unwrap_or(0);
-        stats.today = today.as_text().unwrap_or_default().to_owned();
+        today.as_text().unwrap_or_default().clone_into(&mut stats.today);
     }
     Ok(())
 }
