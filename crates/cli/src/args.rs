@@ -16,7 +16,7 @@ use crate::invocation::current_folder;
 pub(crate) use auth::{AuthArgs, AuthCommand, AuthRemoveArgs};
 pub(crate) use check::CheckArgs;
 pub(crate) use files::{EditArgs, NewArgs};
-pub(crate) use look::{DescribeArgs, HistoryArgs};
+pub(crate) use look::{BlueprintArgs, DescribeArgs, DescribeCommand, HistoryArgs};
 pub(crate) use queue::{
     PushArgs, QueueArgs, QueueCommand, QueueDrainArgs, QueueDropArgs, QueueResetArgs, QueueRetryArgs, QueueShowArgs,
 };
@@ -141,11 +141,12 @@ pub(crate) enum Command {
     ///   ondatrasql history staging.orders --limit 10
     #[command(override_usage = "ondatrasql history [<model>] [--limit|-l N]", verbatim_doc_comment)]
     History(HistoryArgs),
-    /// Show all that is known of a model
+    /// Show all that is known of a model, or of a function of lib/
     ///
-    /// What its last run told, its table, its checks, and what it depends on. Example:
+    /// Of a model: what its last run told, its table, its checks, and what it depends on. Examples:
     ///   ondatrasql describe staging.orders
-    #[command(override_usage = "ondatrasql describe <model>", verbatim_doc_comment)]
+    ///   ondatrasql describe blueprint crm
+    #[command(override_usage = "ondatrasql describe <model> | blueprint [<name>]", verbatim_doc_comment)]
     Describe(DescribeArgs),
     /// The project in numbers: models, runs, rows, and how deliveries stand
     #[command(override_usage = "ondatrasql stats")]
@@ -413,7 +414,7 @@ pub(crate) fn read(words: &[String]) -> Result<Command, CliError> {
 
 /// Whether a command has commands of its own.
 fn is_parent(name: &str) -> bool {
-    matches!(name, "state" | "queue" | "auth")
+    matches!(name, "state" | "queue" | "auth" | "describe")
 }
 
 /// The words that name the command: one, or two for the commands of `state` and `queue`.
@@ -536,8 +537,8 @@ fn explain(error: &clap::Error, name: &str) -> CliError {
             Ok(text) => CliError::Help(text),
             Err(error) => error,
         },
-        // Whatever word comes first is a provider or a command.
-        ErrorKind::InvalidSubcommand if name == "auth" => CliError::usage(
+        // Whatever word comes first is a provider, a model or a command.
+        ErrorKind::InvalidSubcommand if matches!(name, "auth" | "describe") => CliError::usage(
             format!("extra args: {}", context(ContextKind::InvalidSubcommand)),
             format!("usage: {}", usage_of(name)),
         ),

@@ -1,6 +1,6 @@
 //! The command lines of what looks back: `history`, `describe`.
 
-use clap::Args;
+use clap::{Args, Subcommand};
 
 #[derive(Args)]
 pub(crate) struct HistoryArgs {
@@ -16,5 +16,30 @@ pub(crate) struct HistoryArgs {
 pub(crate) struct DescribeArgs {
     /// Target (schema.table)
     #[arg(value_name = "MODEL")]
-    pub(crate) model: String,
+    pub(crate) model: Option<String>,
+    #[command(subcommand)]
+    pub(crate) command: Option<DescribeCommand>,
+}
+
+/// What to describe besides models.
+#[derive(Subcommand)]
+pub(crate) enum DescribeCommand {
+    /// Show the functions of lib/, or one of them: what it fetches and pushes, and where it sends requests
+    ///
+    /// Nothing is executed. Examples:
+    ///   ondatrasql describe blueprint
+    ///   ondatrasql describe blueprint crm
+    ///   ondatrasql describe blueprint crm --json --fields=fetch,endpoints
+    #[command(override_usage = "ondatrasql describe blueprint [<name>] [--fields=a.b,c]", verbatim_doc_comment)]
+    Blueprint(BlueprintArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct BlueprintArgs {
+    /// Name of a function of lib/; all without it
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Only these keys, with --json
+    #[arg(long, value_name = "FIELDS")]
+    pub(crate) fields: Option<String>,
 }

@@ -1,6 +1,7 @@
 //! A file per command.
 
 mod auth;
+mod blueprint;
 mod check;
 mod describe;
 mod edit;

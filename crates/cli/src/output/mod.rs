@@ -16,6 +16,7 @@ pub(crate) use grid::{Cell, Column, Grid};
 pub(crate) use json::json_rows;
 pub(crate) use keys::Keys;
 pub(crate) use markdown::markdown;
+pub(crate) use measure::pad;
 pub(crate) use panel::Panel;
 pub(crate) use sheet::Sheet;
 

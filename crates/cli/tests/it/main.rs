@@ -5,6 +5,7 @@ mod append;
 mod arguments;
 mod auth;
 mod bad_projects;
+mod blueprint;
 mod checks;
 mod config;
 mod crash;
