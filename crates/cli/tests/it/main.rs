@@ -6,6 +6,7 @@ mod arguments;
 mod auth;
 mod bad_projects;
 mod blueprint;
+mod catalogs;
 mod checks;
 mod config;
 mod crash;
