@@ -99,10 +99,17 @@ impl ExtensionSearch {
             .collect();
         let is_pinned =
             |name: &str, path: &Path| pins.sum(name).is_some_and(|sum| sha256_of(path).is_ok_and(|found| found == sum));
+        // Some tens of megabytes each, at every start: side by side.
+        let pinned: Vec<bool> = std::thread::scope(|scope| {
+            let check =
+                |(name, path): &(&str, Option<PathBuf>)| path.as_ref().is_some_and(|path| is_pinned(name, path));
+            let checks: Vec<_> = found.iter().map(|one| scope.spawn(move || check(one))).collect();
+            checks.into_iter().map(|check| check.join().unwrap_or(false)).collect()
+        });
         let mut rest = Vec::new();
-        for (name, path) in found {
+        for ((name, path), is_pinned) in found.into_iter().zip(pinned) {
             match path {
-                Some(path) if is_pinned(name, &path) => load_file(connection, &path)?,
+                Some(path) if is_pinned => load_file(connection, &path)?,
                 other => rest.push((name, other)),
             }
         }

@@ -275,22 +275,22 @@ impl LakeFacts {
     }
 }
 
-/// The SQL that replaces a model's row in the registry, inside the model's transaction.
-pub fn registry_statements(lake: &str, target: &str, kind: &str, commit_info: &str) -> [String; 3] {
-    let registry = format!("{}.main.{}", quote(lake), quote(TARGET_REGISTRY));
-    [
-        format!(
-            "CREATE TABLE IF NOT EXISTS {registry} \
-             (target VARCHAR, kind VARCHAR, updated_at TIMESTAMP, commit_info VARCHAR)"
-        ),
-        format!("DELETE FROM {registry} WHERE lower(target) = {}", literal(&target.to_lowercase())),
-        format!(
-            "INSERT INTO {registry} VALUES ({}, {}, now() AT TIME ZONE 'UTC', {})",
-            literal(target),
-            literal(kind),
-            literal(commit_info)
-        ),
-    ]
+/// The SQL that writes a model's row of the registry, inside the model's transaction; `replaces` says whether there is
+/// one in its place.
+pub fn registry_statements(lake: &str, target: &str, kind: &str, commit_info: &str, replaces: bool) -> Vec<String> {
+    let registry = registry(lake);
+    let create = format!(
+        "CREATE TABLE IF NOT EXISTS {registry} \
+         (target VARCHAR, kind VARCHAR, updated_at TIMESTAMP, commit_info VARCHAR)"
+    );
+    let delete = format!("DELETE FROM {registry} WHERE lower(target) = {}", literal(&target.to_lowercase()));
+    let insert = format!(
+        "INSERT INTO {registry} VALUES ({}, {}, now() AT TIME ZONE 'UTC', {})",
+        literal(target),
+        literal(kind),
+        literal(commit_info)
+    );
+    [Some(create), replaces.then_some(delete), Some(insert)].into_iter().flatten().collect()
 }
 
 /// A row that has not the form that the query asked for.

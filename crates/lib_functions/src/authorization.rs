@@ -91,6 +91,9 @@ impl Authorization {
                 headers.push(bearer(host, renewable.insert(token)));
             }
         }
+        if headers.iter().any(|(name, value)| http_client::check_header(name, value).is_err()) {
+            return Err(unsendable(&auth.form));
+        }
         Ok(Authorized { secrets: Secrets { headers, params, receivers: self.receivers.clone() }, renewable })
     }
 
@@ -128,6 +131,23 @@ impl Authorization {
     pub(crate) fn is_managed(&self) -> bool {
         let form = self.auth.as_ref().map(|auth| &auth.form);
         matches!(form, Some(AuthForm::Provider(_) | AuthForm::ServiceAccount { .. }))
+    }
+}
+
+/// A secret that no header can carry. It is not shown.
+fn unsendable(form: &AuthForm) -> Unauthorized {
+    let what = match form {
+        AuthForm::Provider(name) => format!("the token of {name} (auth, or {})", name.injected_variable()),
+        AuthForm::Key { key: Secret::Variable(name), .. } => format!("the variable {name} of API[\"auth\"]"),
+        AuthForm::ServiceAccount { .. } | AuthForm::Basic { .. } | AuthForm::Key { .. } => {
+            "the secret of API[\"auth\"]".to_owned()
+        }
+    };
+    Unauthorized::Failed {
+        message: format!(
+            "{what} cannot be sent as a header: it holds a line break or another character that is none of ASCII"
+        ),
+        help: "store it anew, as one line and without what does not belong to it".into(),
     }
 }
 

@@ -16,6 +16,8 @@ pub(crate) const PATH: &str = "/callback";
 const PAUSE: Duration = Duration::from_millis(25);
 /// A browser opens connections that it does not use: they are not waited for any longer.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
+/// No code is longer.
+const CODE_MAX: usize = 4096;
 /// No request of a browser has a longer head.
 const HEAD_MAX: usize = 64 * 1024;
 
@@ -73,6 +75,9 @@ impl Callback {
             let call = calls.try_recv().ok().or_else(|| line.and_then(|line| read_pasted(&line, state)));
             match call {
                 Some(Called::WrongState) => notice("state mismatch: an answer to another request was ignored"),
+                Some(Called::Unreadable) => {
+                    notice("this is neither the URL nor the code in it: paste one of them, as a whole and alone");
+                }
                 Some(called) => return Waited::Called(called),
                 None if stop.is_requested() => return Waited::Stopped,
                 None if started.elapsed() >= limit => return Waited::TimedOut,
@@ -101,7 +106,10 @@ fn read_pasted(line: &str, state: &str) -> Option<Called> {
     match line.split_once('?') {
         _ if line.is_empty() => None,
         Some((_, query)) => Some(judge(query.split('#').next().unwrap_or_default(), state)),
-        None => Some(Called::Code(line.to_owned())),
+        None if !line.contains(|c: char| c.is_whitespace() || c.is_control()) && line.len() <= CODE_MAX => {
+            Some(Called::Code(line.to_owned()))
+        }
+        None => Some(Called::Unreadable),
     }
 }
 
@@ -118,9 +126,9 @@ fn serve(mut stream: TcpStream, state: &str, calls: &Sender<Called>) -> io::Resu
     }
     let called = judge(query, state);
     let answer = match &called {
-        Called::Code(_) => page(200, "Received. You can close this window and go back to the terminal.\n"),
+        Called::Code(_) => page(200, "Received. Go back to the terminal: it tells whether it worked.\n"),
         Called::Denied(_) => page(200, "Not authorized. The terminal says more.\n"),
-        Called::NoCode => page(400, "no code\n"),
+        Called::NoCode | Called::Unreadable => page(400, "no code\n"),
         Called::WrongState => page(400, "state mismatch\n"),
     };
     let answered = stream.write_all(answer.as_bytes()).and_then(|()| stream.flush());
@@ -193,7 +201,7 @@ mod tests {
         let waited = callback.wait("st4te", None, LONG, &Stop::never(), &notice);
         assert_eq!(waited, Waited::Called(Called::Code("c0de".into())));
         let page = browser.join().unwrap();
-        assert!(status(&page) == "200" && page.contains("go back to the terminal") && !page.contains("c0de"), "{page}");
+        assert!(status(&page) == "200" && page.contains("Go back to the terminal") && !page.contains("c0de"), "{page}");
         assert_eq!(noticed.borrow().len(), 2);
     }
 
@@ -204,6 +212,7 @@ mod tests {
             (vec!["", "  c0de/1==\n"], Called::Code("c0de/1==".into())),
             (vec!["http://127.0.0.1:1/callback?code=c&state=st4te#x"], Called::Code("c".into())),
             (vec!["http://127.0.0.1:1/callback?code=c&state=other", "c2"], Called::Code("c2".into())),
+            (vec!["I said yes", "c\0de", &"x".repeat(5_000), "c3"], Called::Code("c3".into())),
             (vec!["http://127.0.0.1:1/callback?error=no&state=st4te"], Called::Denied("no".into())),
         ] {
             let (sender, pasted) = channel();

@@ -1,5 +1,8 @@
 //! The pages that a browser gets from the callback.
 
+/// An error shows this many characters of what a provider says.
+const SHOWN_CHARACTERS: usize = 500;
+
 /// What a callback was.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Called {
@@ -9,6 +12,8 @@ pub(crate) enum Called {
     Denied(String),
     /// It said nothing.
     NoCode,
+    /// It was pasted, and is neither a URL nor a code.
+    Unreadable,
     /// Somebody else: the state is another one.
     WrongState,
 }
@@ -26,12 +31,18 @@ pub(crate) fn judge(query: &str, state: &str) -> Called {
     }
     match (value("error"), value("code")) {
         (Some(error), _) => Called::Denied(match value("error_description") {
-            Some(description) => format!("{description} ({error})"),
-            None => error,
+            Some(description) => format!("{} ({})", shown(&description), shown(&error)),
+            None => shown(&error),
         }),
         (None, Some(code)) => Called::Code(code),
         (None, None) => Called::NoCode,
     }
+}
+
+/// What is shown of a text that comes from outside.
+fn shown(text: &str) -> String {
+    let printable = |c: char| if c.is_control() { ' ' } else { c };
+    text.chars().take(SHOWN_CHARACTERS).map(printable).collect()
 }
 
 /// Compares in a time that tells nothing of where the two differ.
@@ -68,6 +79,8 @@ mod tests {
             ("error=access_denied&state=other", Called::WrongState),
             ("error=access_denied&state=st4te", Called::Denied("access_denied".into())),
             ("error=x&error_description=they+said+no&state=st4te&code=c", Called::Denied("they said no (x)".into())),
+            ("error=a%1B%5B2J%0Ab&state=st4te", Called::Denied("a [2J b".into())),
+            (&format!("error={}&state=st4te", "x".repeat(9_999)), Called::Denied("x".repeat(500))),
             ("state=st4te", Called::NoCode),
             ("state=st4te&code=", Called::NoCode),
             ("", Called::WrongState),

@@ -114,7 +114,9 @@ impl Consent {
             Waited::Called(Called::Denied(reason)) => {
                 Err(OAuthError::Denied { provider, reason: self.options.redactor.redact(&reason) })
             }
-            Waited::Called(Called::NoCode | Called::WrongState) => Err(OAuthError::NoCode { provider }),
+            Waited::Called(Called::NoCode | Called::WrongState | Called::Unreadable) => {
+                Err(OAuthError::NoCode { provider })
+            }
             Waited::TimedOut => Err(OAuthError::TimedOut { provider, minutes: limit.as_secs() / 60 }),
             Waited::InputEnded => Err(OAuthError::InputEnded { provider }),
             Waited::Stopped => Err(OAuthError::Stopped),
@@ -140,13 +142,11 @@ impl Consent {
         let failed = |message| OAuthError::Endpoint { provider: provider.name.clone(), message };
         let grant = endpoint.ask(&provider.token_url, &form, &options.stop).map_err(|refusal| match refusal {
             Refusal::Stopped => OAuthError::Stopped,
-            Refusal::InvalidGrant(message) => failed(format!("the code was not accepted: {message}")),
+            Refusal::InvalidGrant(answer) => OAuthError::CodeRefused { provider: provider.name.clone(), answer },
             Refusal::Failed(message) => failed(message),
         })?;
         if grant.refresh_token.is_none() {
-            return Err(failed(
-                "it did not return a refresh token: ask for offline access, by its scope or its URL".into(),
-            ));
+            return Err(OAuthError::NoRefreshToken { provider: provider.name.clone() });
         }
         let token = Token {
             scope: grant.scope.clone().or_else(|| Some(provider.scope.clone())),

@@ -41,6 +41,20 @@ pub enum OAuthError {
         /// What it answered, redacted.
         answer: String,
     },
+    /// The provider did not take the code that it gave.
+    #[error("{provider}: the code was not accepted: {answer}")]
+    CodeRefused {
+        /// The provider.
+        provider: ProviderName,
+        /// What it answered, redacted.
+        answer: String,
+    },
+    /// The provider gave an access token and nothing to refresh it with.
+    #[error("{provider}: it did not return a refresh token: ask for offline access, by its scope or its URL")]
+    NoRefreshToken {
+        /// The provider.
+        provider: ProviderName,
+    },
     /// The provider gave no tokens.
     #[error("{provider}: {message}")]
     Endpoint {
@@ -134,7 +148,9 @@ impl Diagnose for OAuthError {
         match self {
             Self::MissingVariables { .. } | Self::Variable { .. } => Code::AuthVariables,
             Self::NoToken { .. } | Self::Revoked { .. } => Code::AuthNoToken,
-            Self::Endpoint { .. } | Self::Overtaken { .. } => Code::AuthEndpoint,
+            Self::Endpoint { .. } | Self::CodeRefused { .. } | Self::NoRefreshToken { .. } | Self::Overtaken { .. } => {
+                Code::AuthEndpoint
+            }
             Self::NotStored { cause, .. } => cause.code(),
             Self::InProgress { .. } | Self::Listen { .. } | Self::Random { .. } => Code::AuthBusy,
             Self::Denied { .. } | Self::NoCode { .. } | Self::TimedOut { .. } | Self::InputEnded { .. } => {
@@ -163,6 +179,15 @@ impl Diagnose for OAuthError {
                      can be reached; then run again"
                 )
             }
+            Self::CodeRefused { provider, .. } => format!(
+                "run `ondatrasql auth {provider}` again: a code counts once, for the run that asked for it, and for a few \
+                 minutes; when pasting, paste all of the URL"
+            ),
+            Self::NoRefreshToken { provider } => format!(
+                "add what the provider's documentation says, like offline_access, to {prefix}_SCOPE, or like \
+                 ?access_type=offline&prompt=consent to {prefix}_AUTH_URL; then run `ondatrasql auth {provider}` again",
+                prefix = provider.prefix()
+            ),
             Self::NotStored { provider, cause } => {
                 format!("{}; if the next run is refused, run `ondatrasql auth {provider}`", cause.help())
             }

@@ -43,7 +43,7 @@ impl Refresh<'_> {
             if let Some(access) = usable(&stored, rejected) {
                 return Ok(access);
             }
-            let grant = self.ask(&stored.token)?;
+            let grant = self.ask(&stored.token).inspect_err(|error| self.note_refusal(&stored.token, error))?;
             if self.keep(&stored.token, &grant)? {
                 let life = grant.left();
                 return Ok(Access::new(grant.access_token, life, life));
@@ -79,6 +79,16 @@ impl Refresh<'_> {
             Refusal::InvalidGrant(answer) => OAuthError::Revoked { provider, answer },
             Refusal::Failed(message) => OAuthError::Endpoint { provider, message },
         })
+    }
+
+    /// What a provider refused to go on with is not shown as good any more. The refresh token stays: some providers
+    /// refuse for a while what they take later.
+    fn note_refusal(&self, stored: &Token, error: &OAuthError) {
+        if matches!(error, OAuthError::Revoked { .. }) {
+            let refused = Token { access_token: None, expires_in_ms: None, ..stored.clone() };
+            // The refusal itself is what is told.
+            let _ = self.store.lock().put_token(&refused, Some(&stored.refresh_token));
+        }
     }
 
     /// Where the variables say, else where the tokens came from.

@@ -42,6 +42,8 @@ pub struct AuthStatus {
     pub source: TokenSource,
     /// What they allow.
     pub scope: Option<String>,
+    /// Whether the provider did not go on with what is stored when it was last asked.
+    pub is_refused: bool,
     /// How long the access token is good for, in milliseconds; below zero once it has expired.
     pub expires_in_ms: Option<i64>,
     /// How long ago tokens were got, in milliseconds.
@@ -77,10 +79,13 @@ pub fn status<'a>(
         }
     }
     for StoredToken { token, stored_ms_ago } in stored {
+        // Every grant has an access token; a refusal takes it away.
+        let is_refused = token.access_token.is_none();
         let status = AuthStatus {
             scope: token.scope.clone(),
+            is_refused,
             expires_in_ms: token.expires_in_ms,
-            refreshed_ms_ago: Some(*stored_ms_ago),
+            refreshed_ms_ago: (!is_refused).then_some(*stored_ms_ago),
             ..empty(token.provider.clone(), TokenSource::Stored)
         };
         providers.insert(token.provider.clone(), status);
@@ -95,5 +100,5 @@ pub fn status<'a>(
 }
 
 fn empty(name: String, source: TokenSource) -> AuthStatus {
-    AuthStatus { name, source, scope: None, expires_in_ms: None, refreshed_ms_ago: None }
+    AuthStatus { name, source, scope: None, is_refused: false, expires_in_ms: None, refreshed_ms_ago: None }
 }

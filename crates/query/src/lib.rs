@@ -23,7 +23,7 @@ mod views;
 
 pub use fetch::{
     DeclaredType, FetchArgument, FetchColumn, FetchQuery, LibCall, LibFacts, check_lib_calls, lib_calls,
-    read_fetch_query, unreadable,
+    read_fetch_query, types_query, unreadable,
 };
 pub use finding::SqlFinding;
 pub use functions::Functions;

@@ -3,7 +3,7 @@
 
 mod world;
 
-use query::{DeclaredType, FetchQuery, LibFacts, SqlFinding, read_fetch_query};
+use query::{DeclaredType, FetchQuery, LibFacts, SqlFinding, read_fetch_query, types_query};
 use types::Kind;
 use world::World;
 
@@ -180,7 +180,7 @@ fn the_engine_evaluates_arguments() {
 
 /// The name of a type as the engine gives it, and as lib functions are told it.
 fn declared(world: &World, query: &FetchQuery) -> Vec<(String, DeclaredType)> {
-    let statement = world.statement(&query.types_query(&select_null(world)).unwrap());
+    let statement = world.statement(&types_query(&query.columns, &select_null(world)).unwrap());
     let names = world.texts(&format!("SELECT column_type FROM (DESCRIBE {statement})"));
     names.into_iter().map(|name| (name.clone(), DeclaredType::parse(&name))).collect()
 }
@@ -253,7 +253,7 @@ fn a_type_that_does_not_exist_leaves_the_others_readable() {
     let sql = "SELECT a::nothing AS a, b::main.\"Other\"[] AS b, c::INT AS c FROM pick(1)";
     let query =
         read_fetch_query(&world.full_tree(sql).unwrap_or_else(|| panic!("{sql}")), sql, Kind::Table, &libs()).unwrap();
-    let statement = |at: usize| world.statement(&query.columns[at].type_query(&select_null(&world)).unwrap());
+    let statement = |at: usize| world.statement(&types_query([&query.columns[at]], &select_null(&world)).unwrap());
     assert!(statement(0).contains("nothing"));
     assert_eq!(world.texts(&format!("SELECT column_type FROM (DESCRIBE {})", statement(2))), ["INTEGER"]);
 }

@@ -73,8 +73,8 @@ pub(crate) struct FetchedRows<'a> {
     pub staged: &'a Staged,
     /// They, in the session.
     pub loaded: &'a LoadedRows,
-    /// Fetches of the target that the state has.
-    pub present: Vec<String>,
+    /// Fetches of the target that the state has; `None` if the lake has acknowledged none.
+    pub present: Option<Vec<String>>,
     /// The fetch was empty and does not delete: the rows of the table stay, in the model's columns.
     pub keeps: bool,
 }
@@ -306,9 +306,10 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
     decided.reason = source.reason.unwrap_or(decided.reason);
     let (decision, evolved) = reported(task, decided, model.kind, &written);
     let run = Run { decision: &decision, result: &result, lineage, read_snapshot, rows: written.rows };
-    record(session, planned, &commit_info(context, planned, run, steps))?;
+    let replaces = attempt.facts.commits.contains_key(&target.key());
+    record(session, planned, &commit_info(context, planned, run, steps), replaces)?;
     if let Some(fetched) = attempt.fetched {
-        acknowledge(connection, &session.lake, &target.to_string(), fetched.staged, &fetched.present)?;
+        acknowledge(connection, &session.lake, &target.to_string(), fetched.staged, fetched.present.as_deref())?;
     }
     let warnings = planned.warnings.iter().cloned().chain(source.warning).chain(evolved).chain(written.warnings);
     Ok(Executed { decision, rows: written.rows, warnings: warnings.collect(), findings: Vec::new(), read_snapshot })

@@ -72,23 +72,25 @@ impl Outside<'_> {
             executed.warnings.extend(dropped.err().map(|error| error.cleaned()));
             Ok(executed)
         });
-        let store = &fetches.store;
         match executed {
             Ok(mut executed) => {
                 executed.warnings.extend(staged.warnings.iter().cloned());
-                // The lake has them: what stays is deleted by the next run.
-                let cleaned = store.lock().drop_fetch(&staged.lease);
-                executed.warnings.extend(cleaned.err().map(|error| format!("staged rows: {error}")));
+                fetches.finished(&staged);
                 Ok(Some(executed))
             }
             Err(error) if is_of_rows(&error) => {
                 // These rows fail every time. The first error is the one that tells.
-                let _ = store.lock().drop_fetch(&staged.lease);
+                let _ = fetches.store.lock().drop_fetch(&staged.lease);
                 Err(error)
             }
             // The rows are committed by the next run, if nothing changes till then.
             Err(error) => Err(error),
         }
+    }
+
+    /// The end of the run; gives what could not be cleaned up.
+    pub fn end(self) -> Vec<String> {
+        self.fetches.map(Fetches::end).unwrap_or_default()
     }
 
     /// Whether another process has committed a model since its fetch was planned: what was fetched follows rows that are

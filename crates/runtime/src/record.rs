@@ -13,13 +13,18 @@ use crate::planning::PlannedModel;
 use crate::{RunError, Session};
 
 /// Puts the commit's description into the transaction: for the snapshot, and for the registry, which
-/// survives the snapshot.
-pub(crate) fn record(session: &Session, planned: &PlannedModel, info: &CommitInfo) -> Result<(), RunError> {
+/// survives the snapshot; `replaces` says whether the registry has one of the model.
+pub(crate) fn record(
+    session: &Session,
+    planned: &PlannedModel,
+    info: &CommitInfo,
+    replaces: bool,
+) -> Result<(), RunError> {
     // Plain data with text keys: it cannot fail to serialize.
     let commit_info = &serde_json::to_string(info).unwrap_or_default();
     let (connection, target) = (&session.connection, planned.target().to_string());
     let kind = planned.model.kind.as_str();
-    for statement in registry_statements(&session.lake, &target, kind, commit_info) {
+    for statement in registry_statements(&session.lake, &target, kind, commit_info, replaces) {
         connection.execute(&statement)?;
     }
     connection.execute(&format!(

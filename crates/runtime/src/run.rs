@@ -158,6 +158,10 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
         };
         let store = state.as_ref().filter(|_| !to_fetch.is_empty()).map(|state| state.store.clone());
         let fetches = store.map(|store| run_jobs(scope, &jobs, &to_fetch, store, options.jobs)).transpose()?;
+        if fetches.is_some() {
+            // There is time now. What fails fails again where it is needed.
+            let _ = functions.get(&session.connection);
+        }
         let planned_with = &facts;
         let mut facts = facts.clone();
         let leases = state.as_ref().filter(|_| is_shared).map(|state| Leases {
@@ -165,7 +169,7 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
             run_id: &dag_run_id,
             waits: options.waits,
         });
-        let outside = Outside {
+        let mut outside = Outside {
             plans: &plans,
             redactor: &options.redactor,
             store: state.as_ref().map(|state| &state.store),
@@ -174,7 +178,9 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
             pushes,
             leases,
         };
-        Ok::<_, RunError>(turns.take_all(&context, &models, &mut facts, outside, observer))
+        let interrupted = turns.take_all(&context, &models, &mut facts, &mut outside, observer);
+        warnings.extend(outside.end());
+        Ok::<_, RunError>(interrupted)
     })?;
     Ok(RunSummary { dag_run_id, outcomes: turns.outcomes, warnings, duration: clock.elapsed(), interrupted })
 }

@@ -74,7 +74,7 @@ impl Turns {
         context: &RunContext<'_>,
         models: &[PlannedModel],
         facts: &mut LakeFacts,
-        mut outside: Outside<'_>,
+        outside: &mut Outside<'_>,
         observer: &mut dyn Observer,
     ) -> bool {
         for planned in models {
@@ -82,7 +82,7 @@ impl Turns {
                 return true;
             }
             observer.model_started(planned.target());
-            let outcome = self.take_leased(context, planned, facts, &mut outside, observer);
+            let outcome = self.take_leased(context, planned, facts, outside, observer);
             observer.model_finished(&outcome);
             let error = outcome.error.as_ref();
             let fatal = error.is_some_and(RunError::is_fatal);

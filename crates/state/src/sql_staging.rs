@@ -130,13 +130,16 @@ impl Staging for SqlStore {
         }
     }
 
-    fn drop_fetch(&mut self, fetch: &FetchLease) -> Result<(), StateError> {
+    fn drop_fetches(&mut self, fetches: &[FetchLease]) -> Result<(), StateError> {
+        let Some(first) = fetches.first() else { return Ok(()) };
         // Whether it was complete does not matter.
         let args = [("status", Arg::Sql("status"))];
         let template = [include_str!("../sql/fence_fetch.sql"), include_str!("../sql/drop_fetch.sql")].concat();
-        let script = self.fetch_script(&template, fetch, &args);
-        self.run_fetch(&script, fetch, Some(Fence::LeaseLost))?;
-        self.held.remove(&self.worker, &fetch.claim_id);
+        let script: String = fetches.iter().map(|fetch| self.fetch_script(&template, fetch, &args)).collect();
+        self.run_fetch(&script, first, Some(Fence::LeaseLost))?;
+        for fetch in fetches {
+            self.held.remove(&self.worker, &fetch.claim_id);
+        }
         Ok(())
     }
 }

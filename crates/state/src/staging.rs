@@ -70,6 +70,11 @@ pub trait Staging {
     /// Up to `limit` rows of an attempt from number `first_seq` on, in order: one text column. Fewer only at the end.
     fn staged_rows(&mut self, fetch: &FetchLease, first_seq: u64, limit: u64) -> Result<Rows, StateError>;
 
+    /// Deletes attempts of this worker with their rows, in one transaction: none, if one is another worker's by now.
+    fn drop_fetches(&mut self, fetches: &[FetchLease]) -> Result<(), StateError>;
+
     /// Deletes an attempt of this worker with its rows.
-    fn drop_fetch(&mut self, fetch: &FetchLease) -> Result<(), StateError>;
+    fn drop_fetch(&mut self, fetch: &FetchLease) -> Result<(), StateError> {
+        self.drop_fetches(std::slice::from_ref(fetch))
+    }
 }

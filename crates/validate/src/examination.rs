@@ -9,9 +9,9 @@ use types::Rule;
 
 use crate::arguments::Arguments;
 use crate::checks::{
-    DeclaredFault, changed_texts, check_calls, check_fetch, check_limit, check_push, check_schema, check_statement,
-    declared_types, extension, lib_facts, not_simple, null_tree, read_checks, tags_without_effect, undeclared,
-    unknown_functions, unknown_masks, unusable, without_tree,
+    DeclaredFault, DeclaredTypes, changed_texts, check_calls, check_fetch, check_limit, check_push, check_schema,
+    check_statement, extension, lib_facts, not_simple, read_checks, tags_without_effect, undeclared, unknown_functions,
+    unknown_masks, unusable, without_tree,
 };
 use crate::functions::{OF_SESSION, TableFunctions, not_loaded};
 use crate::graph::Parsed;
@@ -29,6 +29,7 @@ pub(crate) struct Examination<'a> {
     /// Whether `lib/` could be read: without it, nothing is said of functions that are not there.
     has_libs: bool,
     functions: TableFunctions<'a>,
+    types: DeclaredTypes<'a>,
 }
 
 impl<'a> Examination<'a> {
@@ -49,6 +50,7 @@ impl<'a> Examination<'a> {
             arguments,
             databases,
             has_libs,
+            types: DeclaredTypes::new(functions.connection),
             functions,
         }
     }
@@ -110,12 +112,8 @@ impl<'a> Examination<'a> {
         if !found.is_empty() {
             return found;
         }
-        let null = match null_tree(self.functions.connection) {
-            Ok(null) => null,
-            Err(error) => return vec![DeclaredFault::from(error).finding(model)],
-        };
         let connection = self.functions.connection;
-        let declared = || declared_types(connection, model, &query, &null);
+        let mut declared = || self.types.of(model, &query);
         let masked = |types: &[String]| {
             let aliases = query.columns.iter().map(|column| column.alias.as_str());
             let columns: Vec<(&str, &str)> = aliases.zip(types.iter().map(String::as_str)).collect();

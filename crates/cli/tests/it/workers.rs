@@ -294,7 +294,7 @@ fn a_registry_that_another_worker_makes_meanwhile_is_none_yet() {
     let recorded = || engine::recorded_commit(&ours.connection, of, &target).unwrap();
 
     ours.execute("BEGIN; FROM lake.current_snapshot()");
-    other.execute(&registry_statements("lake", "raw.a", "table", "{}").join(";"));
+    other.execute(&registry_statements("lake", "raw.a", "table", "{}", false).join(";"));
     assert_eq!(recorded(), None, "our transaction does not see it");
     ours.execute("COMMIT");
     assert_eq!(recorded().as_deref(), Some("{}"));

@@ -80,6 +80,19 @@ fn a_variable_that_is_not_set_fails_before_any_request() {
 }
 
 #[test]
+fn a_secret_that_no_header_can_carry_is_named_and_not_shown() {
+    for (auth, variable, told) in [
+        (r#"{"env": "ODD_KEY"}"#, "ODD_KEY", r#"the variable ODD_KEY of API["auth"] cannot be sent as a header"#),
+        (r#"{"env": "ODD_KEY", "header": "X-Key"}"#, "ODD_KEY", r#"the variable ODD_KEY of API["auth"] cannot"#),
+        (r#"{"provider": "my-crm"}"#, "ONDATRA_OAUTH_TOKEN_MY_CRM", "(auth, or ONDATRA_OAUTH_TOKEN_MY_CRM) cannot"),
+    ] {
+        let api = format!("\"base_url\": \"http://127.0.0.1:1\", \"auth\": {auth}");
+        let error = Scene::new(&api, "http.get(\"x\")").variable(variable, "0dd-k3y\nX-Evil: 1").error();
+        assert!(error.contains(told) && !error.contains("0dd-k3y"), "{error}");
+    }
+}
+
+#[test]
 fn what_a_script_sets_is_used_from_then_on() {
     let server = Server::answers(vec![Answer::ok("{\"token\": \"fresh-t0ken\"}")]);
     let api = format!("\"base_url\": \"{}\", \"auth\": {{\"env\": \"SESSION\"}}", server.url(""));

@@ -24,6 +24,7 @@ pub use calls::{LibCall, check_lib_calls, lib_calls};
 pub use declared_type::DeclaredType;
 pub use facts::LibFacts;
 use places::Words;
+pub use statements::types_query;
 pub use unreadable::unreadable;
 
 use crate::SqlFinding;
@@ -51,7 +52,7 @@ pub struct FetchArgument {
     expression: Value,
 }
 
-/// One column; [`FetchQuery::types_query`] gives its type.
+/// One column; [`types_query`] gives its type.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FetchColumn {
     /// The column of the lib function's rows.

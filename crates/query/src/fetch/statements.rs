@@ -10,15 +10,15 @@ use super::{FetchArgument, FetchColumn, FetchQuery};
 use crate::nodes::visit_mut;
 use crate::rewrite::keep_doubles;
 
-impl FetchQuery {
-    /// `SELECT CAST(NULL AS TYPE), …`: a column for each column of the query, in order. `DESCRIBE` names their
-    /// types as [`DeclaredType::parse`](super::DeclaredType::parse) reads them, and as they can stand in a CAST.
-    ///
-    /// `null` is the complete tree of `SELECT NULL`; the query itself must have been read from a complete tree.
-    pub fn types_query(&self, null: &SyntaxTree) -> Option<SyntaxTree> {
-        select(null, self.columns.iter().map(|column| column.null(null)).collect::<Option<_>>()?)
-    }
+/// `SELECT CAST(NULL AS TYPE), …`: a column for each of these columns, in order; `None` without any. `DESCRIBE` names
+/// their types as [`DeclaredType::parse`](super::DeclaredType::parse) reads them, and as they can stand in a CAST.
+///
+/// `null` is the complete tree of `SELECT NULL`; the columns must have been read from a complete tree.
+pub fn types_query<'a>(columns: impl IntoIterator<Item = &'a FetchColumn>, null: &SyntaxTree) -> Option<SyntaxTree> {
+    select(null, columns.into_iter().map(|column| column.null(null)).collect::<Option<_>>()?)
+}
 
+impl FetchQuery {
     /// `SELECT expression, …`: the arguments in order, to be evaluated once; `None` without any.
     ///
     /// `null` is the complete tree of `SELECT NULL`; the query itself must have been read from a complete tree.
@@ -36,9 +36,9 @@ impl FetchArgument {
 }
 
 impl FetchColumn {
-    /// [`FetchQuery::types_query`] for this column alone: where a type does not exist, the engine refuses them all.
-    pub fn type_query(&self, null: &SyntaxTree) -> Option<SyntaxTree> {
-        select(null, vec![self.null(null)?])
+    /// The type as it is declared: columns with the same one have the same type.
+    pub fn declaration(&self) -> String {
+        self.cast.get("cast_type").map_or_else(String::new, Value::to_string)
     }
 
     /// The cast, of NULL instead of the source.

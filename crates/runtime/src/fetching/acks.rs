@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use engine::{Connection, EngineError};
+use engine::{Connection, EngineError, LakeFacts};
 use types::{literal, quote};
 
 use fetch::Staged;
@@ -14,13 +14,10 @@ const TABLE: &str = "_ondatra_acks";
 pub(crate) fn acknowledged(
     connection: &Connection,
     lake: &str,
+    facts: &LakeFacts,
 ) -> Result<BTreeMap<String, BTreeSet<String>>, EngineError> {
-    let exists = format!(
-        "SELECT count(*) FROM duckdb_tables() WHERE database_name = {} AND schema_name = 'main' AND table_name = '{TABLE}'",
-        literal(lake)
-    );
     let mut acks: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    if connection.query_value(&exists)?.as_i64() == Some(0) {
+    if !facts.tables.contains_key(&format!("main.{TABLE}")) {
         return Ok(acks);
     }
     for mut row in connection.query(&format!("SELECT target, claim_id FROM {}", table(lake)))?.into_values() {
@@ -32,24 +29,26 @@ pub(crate) fn acknowledged(
 }
 
 /// Puts the acknowledgment into the transaction that writes the rows. Those of fetches whose staged rows are gone go in
-/// the same one; `present` are the fetches that the state still has.
+/// the same one; `present` are the fetches that the state still has, if any of the target was acknowledged before.
 pub(crate) fn acknowledge(
     connection: &Connection,
     lake: &str,
     target: &str,
     staged: &Staged,
-    present: &[String],
+    present: Option<&[String]>,
 ) -> Result<(), EngineError> {
-    let present: Vec<String> = present.iter().chain([&String::new()]).map(|claim| literal(claim)).collect();
     let table = table(lake);
     connection.execute(&format!(
         "CREATE TABLE IF NOT EXISTS {table} (claim_id VARCHAR, target VARCHAR, created_at TIMESTAMPTZ, row_count BIGINT)"
     ))?;
-    connection.execute(&format!(
-        "DELETE FROM {table} WHERE lower(target) = {} AND claim_id NOT IN ({})",
-        literal(&target.to_lowercase()),
-        present.join(", ")
-    ))?;
+    if let Some(present) = present {
+        let present: Vec<String> = present.iter().chain([&String::new()]).map(|claim| literal(claim)).collect();
+        connection.execute(&format!(
+            "DELETE FROM {table} WHERE lower(target) = {} AND claim_id NOT IN ({})",
+            literal(&target.to_lowercase()),
+            present.join(", ")
+        ))?;
+    }
     connection.execute(&format!(
         "INSERT INTO {table} VALUES ({}, {}, now(), {})",
         literal(&staged.lease.claim_id),

@@ -6,7 +6,7 @@ use lib_functions::HostValue;
 use model::{Incremental, Model, SyntaxTree};
 use query::{FetchArgument, FetchQuery};
 use types::{Code, RunType};
-use validate::{bad_argument, no_tree, null_tree};
+use validate::{bad_argument, no_tree};
 
 use super::checks::FetchPlan;
 use crate::cursor::newest_value;
@@ -67,21 +67,21 @@ fn newest(session: &Session, planned: &PlannedModel, incremental: &Incremental) 
     }
 }
 
-/// The values of the arguments that stand in the SQL, evaluated once.
+/// The values of the arguments that stand in the SQL, evaluated once. `null` is the tree of `SELECT NULL`.
 pub(crate) fn written_arguments(
     connection: &Connection,
     model: &Model,
     query: &FetchQuery,
+    null: &SyntaxTree,
 ) -> Result<Vec<(String, HostValue)>, RunError> {
     if query.arguments.is_empty() {
         return Ok(Vec::new());
     }
-    let null = null_tree(connection)?;
-    let tree = query.arguments_query(&null).ok_or_else(no_tree)?;
+    let tree = query.arguments_query(null).ok_or_else(no_tree)?;
     let values = match values(connection, &tree, query.arguments.len()) {
         Ok(values) => values,
         Err(Fault::Engine(error)) if !error.is_statement_fault() => return Err(error.into()),
-        Err(fault) => return Err(refused(connection, model, query, &null, fault)),
+        Err(fault) => return Err(refused(connection, model, query, null, fault)),
     };
     Ok(query.arguments.iter().map(|argument| argument.parameter.clone()).zip(values).collect())
 }

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use engine::EngineParser;
 use fetch::Column;
 use lib_functions::{HostValue, Lib, Registry};
-use model::SyntaxTree;
+use model::{Model, SyntaxTree, TreeError};
 use query::{FetchQuery, LibFacts, lib_calls};
 use types::Code;
-use validate::{check_calls, check_fetch, lib_facts};
+use validate::{DeclaredTypes, check_calls, check_fetch, lib_facts};
 
 use super::arguments::written_arguments;
 use super::declared::declared_columns;
@@ -56,10 +56,13 @@ pub(crate) fn check_models(
         return Err(broken.error.clone().into());
     }
     let facts = lib_facts(registry);
+    let mut trees = fetch_trees(session, planned)?.into_iter();
+    let mut known = Known { session, registry, facts: &facts, types: DeclaredTypes::new(&session.connection) };
     let mut plans = FetchPlans::new();
     for planned in planned {
         if planned.model.fetch {
-            plans.insert(planned.target().key(), plan_fetch(session, registry, &facts, planned, cancellation)?);
+            let tree = trees.next().unwrap_or(Err(TreeError::NotSerializable { message: "no syntax tree".into() }));
+            plans.insert(planned.target().key(), plan_fetch(&mut known, planned, &tree, cancellation)?);
         } else if let Ok(tree) = &planned.tree
             && let Some(finding) = check_calls(&planned.model, tree, &facts).first()
         {
@@ -69,17 +72,30 @@ pub(crate) fn check_models(
     Ok(plans)
 }
 
+/// What plans are made with.
+struct Known<'a> {
+    session: &'a Session,
+    registry: &'a Registry,
+    facts: &'a [LibFacts],
+    types: DeclaredTypes<'a>,
+}
+
+/// The complete trees of the models that fetch, in their order, in one request.
+fn fetch_trees(session: &Session, planned: &[PlannedModel]) -> Result<Vec<Result<SyntaxTree, TreeError>>, RunError> {
+    let fetching = || planned.iter().map(|planned| &planned.model).filter(|model| model.fetch);
+    fetching().try_for_each(|model| load_extensions(session, model))?;
+    let statements: Vec<&str> = fetching().map(Model::sql).collect();
+    Ok(EngineParser(&session.connection).complete_trees(&statements))
+}
+
 fn plan_fetch(
-    session: &Session,
-    registry: &Registry,
-    facts: &[LibFacts],
+    known: &mut Known<'_>,
     planned: &PlannedModel,
+    tree: &Result<SyntaxTree, TreeError>,
     cancellation: &Cancellation,
 ) -> Result<FetchPlan, RunError> {
-    let model = &planned.model;
-    load_extensions(session, model)?;
-    let tree = EngineParser(&session.connection).complete_tree(model.sql());
-    let query = check_fetch(model, &tree, facts).map_err(|findings| match findings.first() {
+    let (Known { session, registry, facts, types }, model) = (known, &planned.model);
+    let query = check_fetch(model, tree, facts).map_err(|findings| match findings.first() {
         Some(finding) => RunError::refused(finding),
         None => broken_lib(registry, tree.as_ref().ok(), planned),
     })?;
@@ -87,9 +103,10 @@ fn plan_fetch(
         return Err(broken.error.clone().into());
     }
     let lib = registry.get(&query.function).map(|lib: &Lib| lib.name.clone()).unwrap_or_default();
-    let mut columns = declared_columns(&session.connection, model, &query)?;
+    let mut columns = declared_columns(types, model, &query)?;
     let masks = FetchMasks::plan(session, model, &mut columns)?;
-    let evaluate = || written_arguments(&session.connection, model, &query);
+    let null = types.null()?;
+    let evaluate = || written_arguments(&session.connection, model, &query, null);
     let arguments = cancellation.interruptible(session.connection.interrupt_handle(), evaluate);
     cancellation.check()?;
     let arguments = arguments?;

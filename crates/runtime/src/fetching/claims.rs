@@ -1,21 +1,32 @@
 //! What earlier runs left of a target's fetches (chapter 03 §3.4, the table of *Staging and commit*).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fetch::Staged;
 use state::{SharedStore, StagedFetch, StateError};
 use types::Kind;
 
-/// Deletes what dead workers left of fetches for targets that no model has any more; gives what to tell of it.
-/// `is_known` knows the others.
+/// What dead workers left, by lower-case target, oldest first. Fetches of workers that live are left alone.
+pub(crate) type Left = BTreeMap<String, Vec<StagedFetch>>;
+
+/// Reads it, for all targets at once.
+pub(crate) fn left_by_the_dead(store: &SharedStore) -> Result<Left, StateError> {
+    let mut left = Left::new();
+    for fetch in store.lock().all_fetches()?.into_iter().filter(|fetch| fetch.is_dead) {
+        left.entry(fetch.target.to_lowercase()).or_default().push(fetch);
+    }
+    Ok(left)
+}
+
+/// Deletes what is left for targets that no model has any more; gives what to tell of it.
 pub(crate) fn drop_orphans(
     store: &SharedStore,
     run_id: &str,
-    is_known: impl Fn(&str) -> bool,
+    left: &Left,
+    known: &BTreeSet<String>,
 ) -> Result<Vec<String>, StateError> {
     let mut warnings = Vec::new();
-    let found = store.lock().all_fetches()?;
-    for fetch in found.into_iter().filter(|fetch| fetch.is_dead && !is_known(&fetch.target)) {
+    for fetch in left.iter().filter(|(target, _)| !known.contains(*target)).flat_map(|(_, fetches)| fetches) {
         let adopted = store.lock().adopt_fetch(&fetch.target, &fetch.claim_id, run_id);
         let lease = match adopted {
             Ok(lease) => lease,
@@ -28,11 +39,11 @@ pub(crate) fn drop_orphans(
     Ok(warnings)
 }
 
-/// Deletes what is of no use any more, and gives rows that were fetched already for this very run: complete, not in
-/// the lake, and of the same fingerprint; none if a refresh was asked for. Fetches of workers that live are left alone.
+/// Deletes what is of no use any more of what is `left` of a target, and gives rows that were fetched already for this
+/// very run: complete, not in the lake, and of the same fingerprint; none if a refresh was asked for.
 pub(crate) fn settle(
     store: &SharedStore,
-    target: &str,
+    left: Vec<StagedFetch>,
     kind: Kind,
     run_id: &str,
     fingerprint: &str,
@@ -41,8 +52,7 @@ pub(crate) fn settle(
 ) -> Result<(Option<Staged>, Vec<String>), StateError> {
     let mut warnings = Vec::new();
     let mut resumed = None;
-    let found = store.lock().fetches(target)?;
-    for fetch in found.into_iter().filter(|fetch| fetch.is_dead) {
+    for fetch in left {
         let is_in_lake = acknowledged.contains(&fetch.claim_id);
         let is_usable = fetch.is_complete && fetch.fingerprint == fingerprint && kind != Kind::Table && !is_refresh;
         let adopted = store.lock().adopt_fetch(&fetch.target, &fetch.claim_id, run_id);

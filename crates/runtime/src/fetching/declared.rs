@@ -1,20 +1,19 @@
 //! The output that a model that fetches declares: it is known as a whole before the first request.
 
-use engine::Connection;
 use fetch::Column;
 use model::Model;
 use query::{DeclaredType, FetchColumn, FetchQuery};
-use validate::{DeclaredFault, declared_types, null_tree};
+use validate::{DeclaredFault, DeclaredTypes};
 
 use crate::RunError;
 
 /// The columns with the types that the engine makes of what was declared.
 pub(crate) fn declared_columns(
-    connection: &Connection,
+    types: &mut DeclaredTypes<'_>,
     model: &Model,
     query: &FetchQuery,
 ) -> Result<Vec<Column>, RunError> {
-    let types = declared_types(connection, model, query, &null_tree(connection)?)?;
+    let types = types.of(model, query)?;
     let column = |(column, sql_type): (&FetchColumn, String)| Column {
         source: column.source.clone(),
         alias: column.alias.clone(),

@@ -1,7 +1,7 @@
 //! Fetches of a run, side by side: each is done before its model's turn comes, or while it is waited for.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Scope;
 
@@ -9,17 +9,20 @@ use engine::LakeFacts;
 use fetch::{Fetch, Fetched, PageMasker, ROW_FORMAT, Staged};
 use http_client::Stop;
 use lib_functions::{Host, HostValue, Lib, Registry};
-use state::SharedStore;
+use state::{FetchLease, SharedStore, StagedFetch, StateError};
 use types::fnv1a;
 
 use super::acks::acknowledged;
 use super::arguments::arguments;
 use super::checks::{FetchPlan, FetchPlans};
-use super::claims::{drop_orphans, settle};
+use super::claims::{drop_orphans, left_by_the_dead, settle};
 use crate::lib_host::HostContext;
 use crate::planning::PlannedModel;
 use crate::task::Task;
 use crate::{Cancellation, RunError};
+
+/// So many rows that are in the lake the state keeps, until there is time to delete them.
+const KEPT_ROWS: u64 = 100_000;
 
 /// What jobs are made with.
 pub(crate) struct JobsContext<'a> {
@@ -40,6 +43,18 @@ pub(crate) struct Fetches {
     pub store: SharedStore,
     /// What each comes to, by lower-case target.
     answers: BTreeMap<String, Receiver<Result<Fetched, RunError>>>,
+    /// Targets of which the lake has acknowledged fetches, in lower case.
+    acked: BTreeSet<String>,
+    done: Done,
+}
+
+/// What is in the lake, and of no use in the state any more.
+#[derive(Default)]
+struct Done {
+    leases: Vec<FetchLease>,
+    rows: u64,
+    /// Why some of it could not be deleted.
+    trouble: Vec<String>,
 }
 
 /// A fetch that is to be done.
@@ -62,20 +77,23 @@ pub(crate) fn run_jobs<'scope, 'env>(
     store: SharedStore,
     jobs: usize,
 ) -> Result<Fetches, RunError> {
+    let mut left = left_by_the_dead(&store)?;
     if let Some(targets) = &context.targets {
-        for warning in drop_orphans(&store, context.run_id, |target| targets.contains(&target.to_lowercase()))? {
+        for warning in drop_orphans(&store, context.run_id, &left, targets)? {
             (context.host.output)(&format!("warning: {warning}"));
         }
     }
-    let acks = acknowledged(&context.host.session.connection, &context.host.session.lake)?;
-    let mut fetches = Fetches { store, answers: BTreeMap::new() };
+    let acks = acknowledged(&context.host.session.connection, &context.host.session.lake, context.facts)?;
+    let acked = acks.keys().cloned().collect();
+    let mut fetches = Fetches { store, answers: BTreeMap::new(), acked, done: Done::default() };
     // The first jobs run while the others are prepared.
     let queue = start_workers(scope, context, &fetches.store, jobs.min(models.len()))?;
     for (planned, task) in models {
         let key = planned.target().key();
         let Some(plan) = context.plans.get(&key) else { continue };
         let (answer, answers) = channel();
-        match prepare(context, planned, plan, task, &fetches.store, acks.get(&key), &answer) {
+        let earlier = Earlier { left: left.remove(&key).unwrap_or_default(), acks: acks.get(&key) };
+        match prepare(context, (planned, plan, task), &fetches.store, earlier, &answer) {
             // Workers take jobs until there are none: they are there.
             Ok(Prepared::Job(job)) => drop(queue.send(job)),
             Ok(Prepared::Resumed(staged)) => drop(answer.send(Ok(Fetched::Rows(staged)))),
@@ -120,13 +138,17 @@ enum Prepared<'a> {
     Job(Job<'a>),
 }
 
+/// What earlier runs fetched for a model: what they left in the state, and which of it is in the lake.
+struct Earlier<'a> {
+    left: Vec<StagedFetch>,
+    acks: Option<&'a BTreeSet<String>>,
+}
+
 fn prepare<'env>(
     context: &JobsContext<'env>,
-    planned: &PlannedModel,
-    plan: &FetchPlan,
-    task: &Task,
+    (planned, plan, task): (&PlannedModel, &FetchPlan, &Task),
     store: &SharedStore,
-    acks: Option<&BTreeSet<String>>,
+    earlier: Earlier<'_>,
     answer: &Sender<Result<Fetched, RunError>>,
 ) -> Result<Prepared<'env>, RunError> {
     let lib = context.registry.get(&plan.lib).ok_or_else(|| lib_functions::LibError::stopped(&plan.lib))?;
@@ -135,9 +157,9 @@ fn prepare<'env>(
     let target = planned.target().to_string();
     let fingerprint = fingerprint(planned, lib, &arguments);
     let none = BTreeSet::new();
-    let (acks, refresh) = (acks.unwrap_or(&none), context.is_refresh);
-    let (resumed, mut warnings) =
-        settle(store, &target, planned.model.kind, context.run_id, &fingerprint, acks, refresh)?;
+    let acks = earlier.acks.unwrap_or(&none);
+    let (kind, refresh) = (planned.model.kind, context.is_refresh);
+    let (resumed, mut warnings) = settle(store, earlier.left, kind, context.run_id, &fingerprint, acks, refresh)?;
     if let Some(mut staged) = resumed {
         staged.warnings.append(&mut warnings);
         return Ok(Prepared::Resumed(staged));
@@ -185,15 +207,57 @@ impl Job<'_> {
 }
 
 impl Fetches {
-    /// The fetches of a target that the state has.
-    pub(crate) fn present(&self, target: &types::Target) -> Result<Vec<String>, RunError> {
+    /// The fetches of a target that the state has; `None` if the lake has acknowledged none.
+    pub(crate) fn present(&self, target: &types::Target) -> Result<Option<Vec<String>>, RunError> {
+        if !self.acked.contains(&target.key()) {
+            return Ok(None);
+        }
         let found = self.store.lock().fetches(&target.to_string())?;
-        Ok(found.into_iter().map(|fetch| fetch.claim_id).collect())
+        Ok(Some(found.into_iter().map(|fetch| fetch.claim_id).collect()))
     }
 
-    /// What a model's fetch came to, once it is done.
+    /// What a model's fetch came to, once it is done. While it is waited for, the state forgets what is in the lake.
     pub(crate) fn take(&mut self, key: &str) -> Result<Fetched, RunError> {
-        let answer = self.answers.remove(key).and_then(|answers| answers.recv().ok());
+        let Some(answers) = self.answers.remove(key) else { return Err(RunError::Interrupted) };
+        let answer = match answers.try_recv() {
+            Err(TryRecvError::Empty) => {
+                self.forget_done();
+                answers.recv().ok()
+            }
+            answer => answer.ok(),
+        };
         answer.unwrap_or(Err(RunError::Interrupted))
+    }
+
+    /// The rows are in the lake: the state forgets them when there is time, or when they are many. After a crash the next
+    /// run does it.
+    pub(crate) fn finished(&mut self, staged: &Staged) {
+        self.done.leases.push(staged.lease.clone());
+        self.done.rows += staged.rows;
+        if self.done.rows >= KEPT_ROWS {
+            self.forget_done();
+        }
+    }
+
+    /// Has the state forget what is in the lake.
+    fn forget_done(&mut self) {
+        let leases = std::mem::take(&mut self.done.leases);
+        self.done.rows = 0;
+        let mut store = self.store.lock();
+        let forgotten = match store.drop_fetches(&leases) {
+            // Whose they are by now deletes them.
+            Err(StateError::LeaseLost { .. }) => leases.iter().try_for_each(|lease| match store.drop_fetch(lease) {
+                Err(StateError::LeaseLost { .. }) => Ok(()),
+                dropped => dropped,
+            }),
+            dropped => dropped,
+        };
+        self.done.trouble.extend(forgotten.err().map(|error| format!("staged rows stay until the next run: {error}")));
+    }
+
+    /// The end of the run: what is in the lake is forgotten. Gives what went wrong with it.
+    pub(crate) fn end(mut self) -> Vec<String> {
+        self.forget_done();
+        self.done.trouble
     }
 }

@@ -113,6 +113,9 @@ impl Loading<'_> {
                 return Err(state::StateError::Write { message }.into());
             }
             at += count;
+            if at == staged.rows {
+                break;
+            }
             let size = connection.query_value(&format!("SELECT sum(strlen(\"row\"))::BIGINT FROM temp.main.{PART}"))?;
             bytes = size.as_i64().and_then(|bytes| bytes.try_into().ok()).unwrap_or(0);
         }

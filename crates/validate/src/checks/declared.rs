@@ -1,9 +1,11 @@
 //! The output that a model that fetches declares: it is known as a whole before the first request (chapter 03 §3.4).
 
+use std::collections::BTreeMap;
+
 use engine::{Connection, EngineError, EngineParser};
 use materialize::{MaterializeError, Output, check_output, kind_write, layout, output_place};
 use model::{Finding, Model, SyntaxTree};
-use query::{FetchColumn, FetchQuery};
+use query::{FetchColumn, FetchQuery, types_query};
 use types::{Column, Diagnose, Place, Rule};
 
 /// Why an output cannot be written.
@@ -50,62 +52,79 @@ fn rule(error: &MaterializeError) -> Rule {
     }
 }
 
-/// The types of the columns, as the engine names what was declared. `null` is [`null_tree`].
-///
-/// # Errors
-/// A type that the engine does not have, or an output that cannot be written whatever the rows are.
-pub fn declared_types(
-    connection: &Connection,
-    model: &Model,
-    query: &FetchQuery,
-    null: &SyntaxTree,
-) -> Result<Vec<String>, DeclaredFault> {
-    let tree = query.types_query(null).ok_or_else(no_tree)?;
-    let types = match described(connection, &tree) {
-        Ok(types) => types,
-        Err(error) if error.is_statement_fault() => {
-            return Err(DeclaredFault::Type(unknown_type(connection, model, query, null, &error)));
-        }
-        Err(error) => return Err(error.into()),
-    };
-    check(model, query, &types)?;
-    Ok(types)
+/// What the engine calls declared types. It is asked once for each, however many columns declare it.
+pub struct DeclaredTypes<'a> {
+    connection: &'a Connection,
+    /// The complete tree of `SELECT NULL`, of which statements are made, once it was needed.
+    null: Option<SyntaxTree>,
+    /// Names by declaration.
+    known: BTreeMap<String, String>,
 }
 
-/// The complete tree of `SELECT NULL`, of which statements are made.
-pub fn null_tree(connection: &Connection) -> Result<SyntaxTree, EngineError> {
-    EngineParser(connection).complete_tree("SELECT NULL").map_err(|_| no_tree())
+impl<'a> DeclaredTypes<'a> {
+    /// None is known yet.
+    pub fn new(connection: &'a Connection) -> Self {
+        Self { connection, null: None, known: BTreeMap::new() }
+    }
+
+    /// The complete tree of `SELECT NULL`.
+    ///
+    /// # Errors
+    /// The engine could not be asked.
+    pub fn null(&mut self) -> Result<&SyntaxTree, EngineError> {
+        Ok(match &mut self.null {
+            Some(null) => null,
+            none => none.insert(EngineParser(self.connection).complete_tree("SELECT NULL").map_err(|_| no_tree())?),
+        })
+    }
+
+    /// The types of a query's columns.
+    ///
+    /// # Errors
+    /// A type that the engine does not have, or an output that cannot be written whatever the rows are.
+    pub fn of(&mut self, model: &Model, query: &FetchQuery) -> Result<Vec<String>, DeclaredFault> {
+        let is_new = |column: &&FetchColumn| !self.known.contains_key(&column.declaration());
+        let new: Vec<&FetchColumn> = query.columns.iter().filter(is_new).collect();
+        if !new.is_empty() {
+            match self.described(&new) {
+                Ok(types) => self.known.extend(new.iter().map(|column| column.declaration()).zip(types)),
+                Err(error) if error.is_statement_fault() => {
+                    return Err(DeclaredFault::Type(self.unknown_type(model, query, &error)));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let name = |column: &FetchColumn| self.known.get(&column.declaration()).cloned().unwrap_or_default();
+        let types: Vec<String> = query.columns.iter().map(name).collect();
+        check(model, query, &types)?;
+        Ok(types)
+    }
+
+    fn described(&mut self, columns: &[&FetchColumn]) -> Result<Vec<String>, EngineError> {
+        let tree = types_query(columns.iter().copied(), self.null()?).ok_or_else(no_tree)?;
+        let statement = EngineParser(self.connection).statement(&tree)?;
+        let rows = self.connection.query(&format!("DESCRIBE {statement}"))?.into_values();
+        Ok(rows.filter_map(|mut row| row.swap_remove(1).into_text()).collect())
+    }
+
+    /// The error of the column whose type the engine does not have, at its place.
+    fn unknown_type(&mut self, model: &Model, query: &FetchQuery, error: &EngineError) -> Finding {
+        let mut fault = |column: &FetchColumn| self.described(&[column]).err();
+        let found = query.columns.iter().find_map(|column| fault(column).map(|fault| (column, fault)));
+        let (name, offset, cause) = match found {
+            Some((column, cause)) => (format!("column \"{}\"", column.alias), column.offset, cause.cleaned()),
+            None => ("a column".to_owned(), None, error.cleaned()),
+        };
+        let message = format!("the type of {name} cannot be used: {cause}");
+        let help = "declare a type of DuckDB; one of an extension needs `-- @extension: name`";
+        Finding::new(Rule::FetchOther, model.sql_place(offset.unwrap_or(0)), message, help)
+    }
 }
 
 /// The engine writes trees in a way that is not known here.
 pub fn no_tree() -> EngineError {
     let message = "a statement cannot be made of the model's SQL".into();
     EngineError::Sql { class: String::new(), message, offset: None }
-}
-
-fn described(connection: &Connection, tree: &SyntaxTree) -> Result<Vec<String>, EngineError> {
-    let statement = EngineParser(connection).statement(tree)?;
-    let rows = connection.query(&format!("DESCRIBE {statement}"))?.into_values();
-    Ok(rows.filter_map(|mut row| row.swap_remove(1).into_text()).collect())
-}
-
-/// The error of the column whose type the engine does not have, at its place.
-fn unknown_type(
-    connection: &Connection,
-    model: &Model,
-    query: &FetchQuery,
-    null: &SyntaxTree,
-    error: &EngineError,
-) -> Finding {
-    let fault = |column: &FetchColumn| described(connection, &column.type_query(null)?).err();
-    let found = query.columns.iter().find_map(|column| fault(column).map(|fault| (column, fault)));
-    let (name, offset, cause) = match found {
-        Some((column, cause)) => (format!("column \"{}\"", column.alias), column.offset, cause.cleaned()),
-        None => ("a column".to_owned(), None, error.cleaned()),
-    };
-    let message = format!("the type of {name} cannot be used: {cause}");
-    let help = "declare a type of DuckDB; one of an extension needs `-- @extension: name`";
-    Finding::new(Rule::FetchOther, model.sql_place(offset.unwrap_or(0)), message, help)
 }
 
 /// What writing would refuse whatever the rows are.

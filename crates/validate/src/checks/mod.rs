@@ -15,7 +15,7 @@ use model::{Finding, Model};
 use query::SqlFinding;
 
 pub(crate) use check_calls::{changed_texts, read_checks, unusable};
-pub use declared::{DeclaredFault, declared_types, no_tree, null_tree};
+pub use declared::{DeclaredFault, DeclaredTypes, no_tree};
 pub use extension::extension;
 pub use fetch_arguments::bad_argument;
 pub(crate) use fetch_arguments::unknown_functions;

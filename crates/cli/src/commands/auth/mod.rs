@@ -34,7 +34,8 @@ pub(crate) fn auth(args: &AuthArgs, ui: &Ui) -> Result<ExitCode, CliError> {
 
 fn provider_name(name: &str) -> Result<ProviderName, CliError> {
     let help = "2 to 64 lower-case letters, digits and inner dashes, like my-crm for the variables MY_CRM_…";
-    ProviderName::parse(name).ok_or_else(|| CliError::usage(format!("invalid provider name: {name}"), help))
+    ProviderName::parse(name)
+        .ok_or_else(|| CliError::usage(format!("invalid provider name: {}", name.escape_debug()), help))
 }
 
 /// The project's state, open, with signs of life for what is leased.

@@ -43,6 +43,7 @@ fn record(status: &AuthStatus) -> Value {
         "provider": status.name,
         "source": status.source.word(),
         "scope": status.scope,
+        "refused": status.is_refused,
         "expires_in_s": seconds(status.expires_in_ms),
         "refreshed_s_ago": seconds(status.refreshed_ms_ago),
     })
@@ -57,7 +58,7 @@ fn text(all: &[AuthStatus]) -> String {
             Some(status.name.clone()),
             Some(status.source.word().to_owned()),
             Some(status.scope.clone().unwrap_or_default()),
-            Some(status.expires_in_ms.map(expiry).unwrap_or_default()),
+            Some(access_token(status)),
             Some(status.refreshed_ms_ago.map(|ms| format!("{} ago", rough(ms))).unwrap_or_default()),
         ]
     });
@@ -65,8 +66,13 @@ fn text(all: &[AuthStatus]) -> String {
     markdown(&TextTable { columns: columns.iter().map(|&name| name.to_owned()).collect(), rows: rows.collect() })
 }
 
-fn expiry(ms: i64) -> String {
-    if ms > 0 { format!("expires in {}", rough(ms)) } else { "due for refresh".to_owned() }
+fn access_token(status: &AuthStatus) -> String {
+    match status.expires_in_ms {
+        _ if status.is_refused => "refused: authorize again".to_owned(),
+        Some(ms) if ms > 0 => format!("expires in {}", rough(ms)),
+        Some(_) => "due for refresh".to_owned(),
+        None => String::new(),
+    }
 }
 
 /// A time as people say it: its largest unit.

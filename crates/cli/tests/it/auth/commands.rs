@@ -33,6 +33,7 @@ fn wrong_invocations_are_exit_code_2() {
         (&["auth", "My_Crm"][..], "invalid provider name: My_Crm"),
         (&["auth", "c"], "invalid provider name: c"),
         (&["auth", "-"], "invalid provider name: -"),
+        (&["auth", "a\u{1b}[2Jb"], "invalid provider name: a\\u{1b}[2Jb"),
         (&["auth", "crm", "more"], "extra args: more"),
         (&["auth", "crm", "status"], "extra args: crm"),
         (&["auth", "crm", "--port", "0"], "invalid --port value: 0"),
@@ -75,7 +76,7 @@ fn status_tells_each_source_with_scopes_expiry_and_last_refresh() {
     let none = |name: &str, source: &str, scope: Value| {
         let (expires, refreshed) = (Value::Null, Value::Null);
         json!({
-            "provider": name, "source": source, "scope": scope,
+            "provider": name, "source": source, "scope": scope, "refused": false,
             "expires_in_s": expires, "refreshed_s_ago": refreshed,
         })
     };

@@ -18,7 +18,7 @@ fn consent_is_given_once_and_models_need_nothing_more() {
     let scene = Scene::new();
     let asking = Asking::start(&scene.project, &[], &[]);
     let (status, page) = browse(&asking.url);
-    assert!(status == 200 && page.contains("go back to the terminal"), "{page}");
+    assert!(status == 200 && page.contains("Go back to the terminal"), "{page}");
     let output = asking.end().success();
     assert!(output.stdout.ends_with("Authorized crm: contacts.read deals.read\n"), "{}", output.stdout);
     assert_eq!(output.stderr, "");
@@ -85,6 +85,7 @@ fn what_the_token_endpoint_says_instead_is_shown_and_nothing_is_stored() {
     };
     scene.server.behave(|it| it.expires_codes = true);
     fails("error: crm: the code was not accepted: the token endpoint answered 400");
+    fails("help: run `ondatrasql auth crm` again: a code counts once");
     scene.server.behave(|it| (it.expires_codes, it.gives_refresh) = (false, false));
     fails("error: crm: it did not return a refresh token");
     scene.server.behave(|it| it.gives_refresh = true);
@@ -182,6 +183,7 @@ fn without_a_browser_the_url_or_the_code_is_pasted() {
         (&(|end: &str| format!("{end}\n")) as &dyn Fn(&str) -> String, false),
         (&|end: &str| format!("\n{}\n", code_of(end)), false),
         (&|end: &str| format!("{}\n{end}\n", end.replace("state=", "state=x")), true),
+        (&|end: &str| format!("I said yes\n{}\0\n{}\n{end}\n", "x".repeat(9), "x".repeat(5_000)), false),
     ] {
         let mut asking = Asking::start(&scene.project, &["--no-browser"], &[("BROWSER", "/no/such/browser")]);
         let end = end_of(&asking.url);

@@ -96,7 +96,26 @@ fn a_grant_that_was_taken_back_is_to_be_given_again() {
     let told = format!("{}{}", output.stdout, output.stderr);
     assert!(told.contains("crm does not accept the stored authorization any more"), "{told}");
     assert!(told.contains("help: run `ondatrasql auth crm`") && !told.contains(&refresh), "{told}");
-    assert_eq!(scene.stored().unwrap().refresh_token, refresh);
+    let stored = scene.stored().unwrap();
+    assert_eq!((stored.refresh_token, stored.access_token), (refresh.clone(), None));
+    let status = scene.project.run(&["auth", "status"]).success().stdout;
+    assert!(status.contains("refused: authorize again"), "{status}");
+}
+
+#[test]
+fn a_provider_that_refuses_for_a_while_is_asked_again() {
+    let scene = Scene::new();
+    scene.authorize();
+    scene.fetches(CRM, 1);
+    scene.project.run(&["run", "raw.rows"]).success();
+    // The access token is good for an hour yet, but not there.
+    scene.server.expire_access();
+    scene.server.fail_with([Answer::new(400, &[], r#"{"error": "invalid_grant"}"#)]);
+    scene.project.run(&["run", "raw.rows"]).failure(1);
+    let status = || scene.project.run(&["auth", "status"]).success().stdout;
+    assert!(status().contains("refused: authorize again"), "{}", status());
+    scene.project.run(&["run", "raw.rows"]).success();
+    assert!(status().contains("expires in"), "{}", status());
 }
 
 #[test]

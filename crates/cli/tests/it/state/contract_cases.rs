@@ -482,9 +482,15 @@ fn a_small_fetch_is_staged_at_once(store: &mut SqlStore, target: &str) {
     let told = |at: usize| (found[at].is_complete, found[at].row_count, found[at].empty_result.as_deref());
     assert_eq!([told(0), told(1)], [(true, 2, None), (true, 0, Some("no_change"))]);
     assert!(store.heartbeat().unwrap().contains(&whole.claim_id), "it is held");
-    store.drop_fetch(&whole).unwrap();
-    store.drop_fetch(&empty).unwrap();
+    // Several go at once, or none where one has gone to somebody else.
+    let gone = store.begin_fetch(target, "run", "f").unwrap();
+    store.drop_fetch(&gone).unwrap();
+    assert_lost(store.drop_fetches(&[whole.clone(), gone, empty.clone()]));
+    assert_eq!(read_rows(store, &whole), rows);
+    store.drop_fetches(&[]).unwrap();
+    store.drop_fetches(&[whole.clone(), empty]).unwrap();
     assert_eq!(store.fetches(target).unwrap(), []);
+    assert!(!store.heartbeat().unwrap().contains(&whole.claim_id), "it is not held any more");
 }
 
 fn a_complete_fetch_outlives_its_worker(store: &mut SqlStore, target: &str) {
