@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use testkit::{Catalog, Lake, Project};
 
 use crate::schema::document;
-use crate::terminal::on_terminal;
+use crate::terminal::{on_terminal, on_terminal_with};
 use crate::{BINARY, project};
 
 #[track_caller]
@@ -168,4 +168,10 @@ fn the_box_fits_the_terminal_and_is_colored_only_there() {
         assert!(plain.lines().all(|line| line.chars().count() <= columns), "{columns}:\n{plain}");
         assert!(plain.contains("raw.a_rat"), "{plain}");
     }
+    for variable in [("NO_COLOR", "1"), ("TERM", "dumb")] {
+        let (shown, _) = on_terminal_with(&project, 80, variable, &["stats"]);
+        assert!(shown.contains("the queue is") && !shown.contains('\u{1b}'), "{variable:?}:\n{shown}");
+    }
+    let (shown, _) = on_terminal_with(&project, 80, ("COLUMNS", "50"), &["stats"]);
+    assert!(shown.lines().any(|line| line.starts_with('╰') && line.chars().count() == 50), "{shown}");
 }
