@@ -2,6 +2,8 @@
 
 mod auth;
 mod check;
+mod files;
+mod look;
 mod queue;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -13,6 +15,8 @@ use crate::invocation::current_folder;
 
 pub(crate) use auth::{AuthArgs, AuthCommand, AuthRemoveArgs};
 pub(crate) use check::CheckArgs;
+pub(crate) use files::{EditArgs, NewArgs};
+pub(crate) use look::{BlueprintArgs, DescribeArgs, DescribeCommand, HistoryArgs};
 pub(crate) use queue::{
     PushArgs, QueueArgs, QueueCommand, QueueDrainArgs, QueueDropArgs, QueueResetArgs, QueueRetryArgs, QueueShowArgs,
 };
@@ -58,6 +62,22 @@ pub(crate) enum Command {
     /// a folder that has a `config/` already is left alone.
     #[command(override_usage = "ondatrasql init [--catalog sqlite|duckdb|postgres]")]
     Init(InitArgs),
+    /// Make a model file, or folders for models
+    ///
+    /// Examples:
+    ///   ondatrasql new staging.orders.sql     # models/staging/orders.sql
+    ///   ondatrasql new raw.api.orders.sql     # models/raw/api/orders.sql, the table `raw.api__orders`
+    ///   ondatrasql new mart                   # the folder models/mart/
+    #[command(override_usage = "ondatrasql new <schema.name.sql | schema[.folder]>", verbatim_doc_comment)]
+    New(NewArgs),
+    /// Open a file of the project in your editor
+    ///
+    /// EDITOR says which one, with arguments. Examples:
+    ///   ondatrasql edit staging.orders
+    ///   ondatrasql edit catalog
+    ///   ondatrasql edit macros/helpers
+    #[command(override_usage = "ondatrasql edit <model | env | catalog | macros/name | ...>", verbatim_doc_comment)]
+    Edit(EditArgs),
     /// Run the models whose inputs or definitions changed
     ///
     /// Without a model, all of them in dependency order. Examples:
@@ -114,6 +134,23 @@ pub(crate) enum Command {
         verbatim_doc_comment
     )]
     Query(QueryArgs),
+    /// Show past runs, newest first
+    ///
+    /// Without a model, those of all models. Examples:
+    ///   ondatrasql history
+    ///   ondatrasql history staging.orders --limit 10
+    #[command(override_usage = "ondatrasql history [<model>] [--limit|-l N]", verbatim_doc_comment)]
+    History(HistoryArgs),
+    /// Show all that is known of a model, or of a function of lib/
+    ///
+    /// Of a model: what its last run told, its table, its checks, and what it depends on. Examples:
+    ///   ondatrasql describe staging.orders
+    ///   ondatrasql describe blueprint crm
+    #[command(override_usage = "ondatrasql describe <model> | blueprint [<name>]", verbatim_doc_comment)]
+    Describe(DescribeArgs),
+    /// The project in numbers: models, runs, rows, and how deliveries stand
+    #[command(override_usage = "ondatrasql stats")]
+    Stats,
     /// What is to be delivered to other systems, target by target
     ///
     /// Without a command: how every target stands. Examples:
@@ -377,7 +414,7 @@ pub(crate) fn read(words: &[String]) -> Result<Command, CliError> {
 
 /// Whether a command has commands of its own.
 fn is_parent(name: &str) -> bool {
-    matches!(name, "state" | "queue" | "auth")
+    matches!(name, "state" | "queue" | "auth" | "describe")
 }
 
 /// The words that name the command: one, or two for the commands of `state` and `queue`.
@@ -500,8 +537,8 @@ fn explain(error: &clap::Error, name: &str) -> CliError {
             Ok(text) => CliError::Help(text),
             Err(error) => error,
         },
-        // Whatever word comes first is a provider or a command.
-        ErrorKind::InvalidSubcommand if name == "auth" => CliError::usage(
+        // Whatever word comes first is a provider, a model or a command.
+        ErrorKind::InvalidSubcommand if matches!(name, "auth" | "describe") => CliError::usage(
             format!("extra args: {}", context(ContextKind::InvalidSubcommand)),
             format!("usage: {}", usage_of(name)),
         ),

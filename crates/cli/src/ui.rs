@@ -5,6 +5,7 @@
 use std::cell::OnceCell;
 use std::io::{self, IsTerminal, Write};
 
+use console::Term;
 use project::Redactor;
 use types::printable;
 
@@ -25,6 +26,9 @@ pub(crate) struct Ui {
     /// Why a line could not be written to stdout, the first time.
     lost: OnceCell<io::Error>,
 }
+
+/// Columns of boxes that go into a pipe or a file.
+const COLUMNS_WITHOUT_TERMINAL: usize = 120;
 
 /// Colors of status words.
 #[derive(Clone, Copy)]
@@ -48,6 +52,15 @@ impl Ui {
             redactor: OnceCell::new(),
             lost: OnceCell::new(),
         }
+    }
+
+    /// Columns that a box may take on the human stream: as `COLUMNS` says, or the terminal.
+    pub(crate) fn columns(&self) -> usize {
+        let said =
+            std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok()).filter(|&columns| columns > 0);
+        let terminal = || io::stdout().is_terminal().then(|| Term::stdout().size_checked()).flatten();
+        said.or_else(|| terminal().map(|(_, columns)| usize::from(columns)).filter(|&columns| columns > 0))
+            .unwrap_or(COLUMNS_WITHOUT_TERMINAL)
     }
 
     /// Writes a result to stdout, with a line break at its end.

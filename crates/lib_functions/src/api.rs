@@ -144,6 +144,11 @@ impl Api {
         Ok((Self { base_url, auth, max_response_bytes, common, fetch, push }, unknown))
     }
 
+    /// How requests are made, unless a direction says otherwise.
+    pub fn transport(&self) -> &Transport {
+        &self.common
+    }
+
     /// How functions that fetch make their requests.
     pub fn fetch_transport(&self) -> Transport {
         self.common.overridden(self.fetch.as_ref().map(|fetch| &fetch.transport))

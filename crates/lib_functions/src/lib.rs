@@ -4,6 +4,7 @@
 
 mod access_tokens;
 mod adapt;
+mod aliases;
 mod answers;
 mod api;
 mod auth;
@@ -13,6 +14,7 @@ mod authorization;
 mod bounds;
 mod builtins;
 mod cell;
+mod endpoints;
 mod error;
 mod explain;
 mod fetching;
@@ -50,6 +52,7 @@ pub use api::{Api, BatchMode, FetchApi, PushApi, RateLimit, Transport};
 pub use auth::{Auth, AuthForm, KeyPlace, Secret};
 pub use bounds::MAX_TEXT_BYTES;
 pub use cell::{Cell, CellKind, Row};
+pub use endpoints::Endpoint;
 pub use error::{LibError, LibErrorKind};
 pub use explain::CallError;
 pub use fetching::{JobState, Page, PageError};

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::LibError;
 use crate::api::Api;
+use crate::endpoints::{Endpoint, endpoints};
 use crate::fields::UnknownKey;
 use crate::literal::Problem;
 use crate::program::{Loaded, Program};
@@ -24,6 +25,8 @@ pub struct Lib {
     pub api: Api,
     /// Its functions by name.
     pub functions: BTreeMap<String, Signature>,
+    /// The requests that it makes, in its order.
+    pub endpoints: Vec<Endpoint>,
     /// Functions that make requests and never look at the answer's status.
     pub unchecked_status: Vec<UncheckedStatus>,
     /// Remarks about keys of `API` that nobody knows.
@@ -63,6 +66,7 @@ pub(crate) fn read_lib(root: &Path, path: &Path) -> Result<Option<Lib>, LibError
         path: path.to_owned(),
         api,
         functions: top.functions,
+        endpoints: endpoints(&module),
         unchecked_status: unchecked_status(&module, source),
         remarks: unknown.iter().map(|key| remark(source, key)).collect(),
         program,

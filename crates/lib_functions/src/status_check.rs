@@ -1,10 +1,9 @@
 //! Functions that make requests and never look at the answer's status (chapter 03 §3.4 *Unchecked status*).
 
-use std::collections::BTreeSet;
-
 use starlark::syntax::AstModule;
-use starlark_syntax::syntax::ast::{AssignTarget, AstAssignTarget, AstExpr, AstStmt, Expr, Stmt};
+use starlark_syntax::syntax::ast::{AstExpr, Expr, Stmt};
 
+use crate::aliases::{Aliases, name_of};
 use crate::source::Source;
 use crate::top_level::{function_of, statements};
 
@@ -54,58 +53,6 @@ fn is_allowed(module: &AstModule) -> bool {
     })
 }
 
-/// Other names of the module `http`, and names of its functions.
-#[derive(Clone, Default)]
-struct Aliases {
-    modules: BTreeSet<String>,
-    functions: BTreeSet<String>,
-}
-
-impl Aliases {
-    /// Adds what the statements of a block bind, but not what functions within it do.
-    fn collect(&mut self, statement: &AstStmt) {
-        match &statement.node {
-            Stmt::Assign(assign) => self.assignment(&assign.lhs, &assign.rhs),
-            Stmt::Def(_) => {}
-            _ => statement.visit_stmt(|inner| self.collect(inner)),
-        }
-    }
-
-    fn assignment(&mut self, target: &AstAssignTarget, value: &AstExpr) {
-        match (&target.node, &value.node) {
-            (AssignTarget::Identifier(name), Expr::Identifier(_)) if self.is_module(value) => {
-                self.modules.insert(name.node.ident.clone());
-            }
-            (AssignTarget::Identifier(name), _) if self.is_request(value) => {
-                self.functions.insert(name.node.ident.clone());
-            }
-            (AssignTarget::Tuple(targets), Expr::Tuple(values) | Expr::List(values)) => {
-                targets.iter().zip(values).for_each(|(target, value)| self.assignment(target, value));
-            }
-            _ => {}
-        }
-    }
-
-    fn is_module(&self, expr: &AstExpr) -> bool {
-        name_of(expr).is_some_and(|name| name == "http" || self.modules.contains(name))
-    }
-
-    /// Whether it is a function of the module.
-    fn is_request(&self, expr: &AstExpr) -> bool {
-        match &expr.node {
-            Expr::Dot(object, _) => self.is_module(object),
-            _ => name_of(expr).is_some_and(|name| self.functions.contains(name)),
-        }
-    }
-}
-
-fn name_of(expr: &AstExpr) -> Option<&str> {
-    match &expr.node {
-        Expr::Identifier(name) => Some(&name.node.ident),
-        _ => None,
-    }
-}
-
 /// What was seen in a function.
 #[derive(Default)]
 struct Seen {
@@ -120,7 +67,7 @@ impl Seen {
             Expr::Dot(_, name) => self.looks |= matches!(name.node.as_str(), "ok" | "status_code"),
             Expr::Call(called, _) => {
                 self.looks |= matches!(name_of(called), Some("fail" | "abort"));
-                self.requests |= self.aliases.is_request(called);
+                self.requests |= self.aliases.request(called).is_some();
             }
             _ => {}
         }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use types::{Code, Diagnose, Place};
+use types::{Code, Diagnose, Place, Target};
 
 use crate::init::STATE_KEY;
 
@@ -15,6 +15,14 @@ pub enum ProjectError {
     /// `init` in a project.
     #[error("config/ directory already exists in {}", .0.display())]
     AlreadyExists(PathBuf),
+    /// `new` for a model that has a file.
+    #[error("{} already exists", path.display())]
+    ModelExists {
+        /// The file, relative to the project.
+        path: PathBuf,
+        /// The model.
+        target: Target,
+    },
     /// A file that cannot be read or written.
     #[error("{action} {}: {cause}", path.display())]
     File {
@@ -78,6 +86,7 @@ impl Diagnose for ProjectError {
         match self {
             Self::NotInProject => Code::NotInProject,
             Self::AlreadyExists(_) => Code::ProjectExists,
+            Self::ModelExists { .. } => Code::ModelExists,
             Self::File { .. } | Self::SecretFile { .. } => Code::ProjectFile,
             Self::DotEnv { .. } => Code::DotEnv,
             Self::CatalogRequired => Code::CatalogRequired,
@@ -91,6 +100,7 @@ impl Diagnose for ProjectError {
         match self {
             Self::NotInProject => "change to the project's folder, or make one here with `ondatrasql init`".into(),
             Self::AlreadyExists(_) => "work with the project that is here, or run `init` in an empty folder".into(),
+            Self::ModelExists { target, .. } => format!("`ondatrasql edit {target}` opens it"),
             Self::File { .. } => "check that the file is there, readable, writable and UTF-8 text".into(),
             Self::SecretFile { variable, .. } => format!(
                 "put the file there, or correct the path behind `{variable}=file:`; it begins at the project's folder"

@@ -6,11 +6,13 @@
 mod config_files;
 mod config_texts;
 mod dotenv;
+mod edit_target;
 mod error;
 mod expansion;
 mod file_reference;
 mod init;
 mod model_files;
+mod new_model;
 mod redaction;
 mod root;
 mod script;
@@ -21,12 +23,14 @@ mod target_path;
 pub use config_files::{ConfigFailure, ConfigFile, ConfigFiles, read_config, read_extensions};
 pub use config_texts::ConfigTexts;
 pub use dotenv::{DotEnv, Environment};
+pub use edit_target::{EditTarget, committed_file, model_file};
 pub use error::ProjectError;
 pub use expansion::Expanded;
 pub use init::{CatalogKind, init};
 pub use model_files::{
     Duplicate, ModelSource, ModelTree, Models, Skipped, duplicates, find_model_files, read_model_file,
 };
+pub use new_model::NewModel;
 pub use redaction::{REDACTED, Redactor};
 pub use root::find_root;
 pub use script::{Script, script_names};

@@ -85,6 +85,20 @@ pub enum RunError {
         /// The closest target there is.
         suggestion: Option<String>,
     },
+    /// Neither a file nor a commit of this model.
+    #[error("model \"{name}\" not found")]
+    NoSuchModel {
+        /// As given.
+        name: String,
+        /// The closest target there is.
+        suggestion: Option<String>,
+    },
+    /// A model has a file and no commit.
+    #[error("{target} has not been run yet")]
+    NotRunYet {
+        /// The model.
+        target: String,
+    },
     /// Another process runs the project.
     #[error("another run of this project is active{}, waited {waited_s} s for it", holder.map_or_else(String::new, |pid| format!(" (process {pid})")))]
     Busy {
@@ -207,7 +221,8 @@ impl Diagnose for RunError {
             Self::ClaimChunk { .. } => Code::PushChunk,
             Self::Queue(error) => error.code(),
             Self::Cycle(cycle) => cycle.code(),
-            Self::ModelNotFound { .. } => Code::ModelNotFound,
+            Self::ModelNotFound { .. } | Self::NoSuchModel { .. } => Code::ModelNotFound,
+            Self::NotRunYet { .. } => Code::NotRunYet,
             Self::Busy { .. } => Code::ProjectBusy,
             Self::Decision(_) => Code::RecordedCommit,
             Self::Checks(report) => report.code(),
@@ -243,10 +258,14 @@ impl Diagnose for RunError {
             Self::ClaimChunk { .. } => "write a whole number above 0, like 10000, or leave it out".into(),
             Self::Queue(error) => error.help(),
             Self::Cycle(cycle) => cycle.help(),
-            Self::ModelNotFound { suggestion: Some(other), .. } => format!("did you mean `{other}`?"),
+            Self::ModelNotFound { suggestion: Some(other), .. } | Self::NoSuchModel { suggestion: Some(other), .. } => format!("did you mean `{other}`?"),
             Self::ModelNotFound { suggestion: None, .. } => {
                 "name a target (schema.table) of models/, or the path of a .sql file".into()
             }
+            Self::NoSuchModel { suggestion: None, .. } => {
+                "name a model as schema.table; `ondatrasql stats` lists those that have run".into()
+            }
+            Self::NotRunYet { target } => format!("`ondatrasql run {target}` runs it"),
             Self::Busy { .. } => "wait until it has ended, or wait longer with --state-wait 10m".into(),
             Self::Decision(_) => "another tool changed the lake's table main._ondatra_registry; delete the model's row there to build it again".into(),
             Self::Checks(report) => report.help(),

@@ -32,6 +32,7 @@ mod pushing;
 mod queue;
 mod reading;
 mod record;
+mod records;
 mod requirements;
 mod run;
 mod session;
@@ -55,6 +56,10 @@ pub use push::{Report as PushReport, SentBatch};
 pub use queue::{
     Drained, DrainedTarget, KnownTarget, Overview, PushPreview, QueueError, QueueOptions, Reset, ShownEvent,
     ShownQueue, drain, drop_all, drop_dead, find_target, overview, preview, reset, retry, retry_dead, show,
+};
+pub use records::{
+    DescribedColumn, DescribedStep, Description, History, ModelStats, Moment, RunRecord, Stats, describe, history,
+    last_source_file, stats,
 };
 pub use run::{RunOptions, Wish, run};
 pub use session::Session;

@@ -78,6 +78,7 @@ codes! {
     ModelPath = "MODEL-007", "A model's path gives no usable table name.";
     DuplicateTarget = "MODEL-008", "Two model files have the same target.";
     ModelNotFound = "MODEL-009", "No model of this name.";
+    ModelExists = "MODEL-011", "`new` for a model that has a file already.";
     ModelSyntax = "MODEL-010", "The SQL of a model is not valid.";
     ConstraintFailed = "CHECK-001", "A constraint found rows that must not be written.";
     AuditFailed = "CHECK-002", "An audit found a table that must not be committed.";
@@ -95,9 +96,12 @@ codes! {
     Key = "RUN-004", "A key column is missing, NULL, or repeats where it must be unique.";
     RowsWouldBeDropped = "RUN-005", "A rebuild would drop rows that no query gives again.";
     Mask = "RUN-006", "A column cannot be masked.";
+    NotRunYet = "RUN-007", "A model that has never run is asked about.";
     ScriptEmpty = "SCRIPT-001", "A script of `sql/` is empty.";
     ScriptRefused = "SCRIPT-002", "A statement of a script would remove snapshots that runs need, or cannot be checked.";
     ScriptTransaction = "SCRIPT-003", "A script ends inside a transaction, or expires snapshots inside one.";
+    Editor = "EDIT-001", "No editor could be started, or it ended with an error.";
+    EditNotFound = "EDIT-002", "There is no such file to edit.";
     ReadOnly = "CLI-001", "`ondatrasql sql` was given a statement that is not read-only.";
     Usage = "CLI-002", "The command line is wrong.";
     Output = "CLI-003", "The result could not be written to standard output.";

@@ -1,9 +1,14 @@
 //! A file per command.
 
 mod auth;
+mod blueprint;
 mod check;
+mod describe;
+mod edit;
 mod findings;
+mod history;
 mod init;
+mod new;
 mod push;
 mod query;
 mod queue;
@@ -12,6 +17,7 @@ mod sandbox;
 mod sql;
 mod sql_file;
 mod state;
+mod stats;
 mod validate;
 mod version;
 
@@ -25,11 +31,16 @@ use crate::ui::Ui;
 pub(crate) fn dispatch(command: Command, ui: &Ui) -> Result<ExitCode, CliError> {
     match command {
         Command::Init(args) => init::init(&args, ui),
+        Command::New(args) => new::new(&args, ui),
+        Command::Edit(args) => edit::edit(&args, ui),
         Command::Run(args) => run::run(args, ui),
         Command::Check(args) => check::check(args, ui),
         Command::Sandbox(_) => sandbox::sandbox(ui),
         Command::Sql(args) => sql::sql(&args, ui),
         Command::Query(args) => query::query(&args, ui),
+        Command::History(args) => history::history(&args, ui),
+        Command::Describe(args) => describe::describe(&args, ui),
+        Command::Stats => stats::stats(ui),
         Command::Script(name) => sql_file::sql_file(&name, ui),
         Command::Queue(args) => queue::queue(args, ui),
         Command::Push(args) => push::push(&args, ui),

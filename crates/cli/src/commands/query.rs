@@ -21,7 +21,7 @@ pub(crate) fn query(args: &QueryArgs, ui: &Ui) -> Result<ExitCode, CliError> {
 }
 
 /// The limit; 0 for none.
-fn limit(text: Option<&str>) -> Result<u64, CliError> {
+pub(super) fn limit(text: Option<&str>) -> Result<u64, CliError> {
     let Some(text) = text else { return Ok(0) };
     let help = "write a positive number, like --limit 10";
     match text.parse::<i128>() {

@@ -19,12 +19,17 @@ pub(crate) fn sql(args: &SqlArgs, ui: &Ui) -> Result<ExitCode, CliError> {
     print_rows(statement, args.format, &envelope, ui)
 }
 
+/// Opens the lake of the project around the current folder.
+pub(super) fn open_lake(ui: &Ui) -> Result<Session, CliError> {
+    let invocation = Invocation::enter(ui)?;
+    let config = read_config(&invocation.root, &invocation.environment)?;
+    Ok(Session::open(&config, &invocation.session_options())?)
+}
+
 /// Opens the project's lake, runs `statement` and prints its rows; under `--json` in a document that
 /// also holds `envelope`.
 pub(crate) fn print_rows(statement: &str, format: Format, envelope: &str, ui: &Ui) -> Result<ExitCode, CliError> {
-    let invocation = Invocation::enter(ui)?;
-    let config = read_config(&invocation.root, &invocation.environment)?;
-    let session = Session::open(&config, &invocation.session_options())?;
+    let session = open_lake(ui)?;
     let format = if ui.json { Format::Json } else { format };
     let form = if format == Format::Json { Answer::Typed } else { Answer::Text };
     let rows = answer(&session, statement, form)?;

@@ -1,14 +1,24 @@
-//! Rows as text: a file per form (chapter 05 §5).
+//! Results as text: a file per form (chapter 05 §5).
 
+mod counts;
 mod csv;
+mod grid;
 mod json;
+mod keys;
 mod markdown;
+mod measure;
 mod panel;
+mod sheet;
 
+pub(crate) use counts::{bytes, count};
 pub(crate) use csv::csv;
+pub(crate) use grid::{Cell, Column, Grid};
 pub(crate) use json::json_rows;
+pub(crate) use keys::Keys;
 pub(crate) use markdown::markdown;
+pub(crate) use measure::pad;
 pub(crate) use panel::Panel;
+pub(crate) use sheet::Sheet;
 
 /// A result whose values are the engine's texts; `None` is NULL.
 pub(crate) struct TextTable {

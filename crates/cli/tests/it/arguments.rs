@@ -10,7 +10,12 @@ fn help_names_every_command_and_succeeds() {
     let help = folder.run(&[]).success().stdout;
     assert!(help.starts_with(&format!("OndatraSQL v{}", env!("CARGO_PKG_VERSION"))), "{help}");
     let scripts = ["flush", "merge", "expire", "rewrite", "cleanup", "orphaned", "checkpoint"];
-    for command in ["init", "run", "queue", "push", "sandbox", "sql", "query", "version", "help"].iter().chain(&scripts)
+    for command in [
+        "init", "new", "edit", "run", "queue", "push", "history", "stats", "describe", "sandbox", "sql", "query",
+        "version", "help",
+    ]
+    .iter()
+    .chain(&scripts)
     {
         assert!(help.contains(&format!("  {command} ")), "{command} is missing:\n{help}");
         let own = folder.run(&[command, "--help"]).success().stdout;

@@ -268,3 +268,15 @@ fn snapshots_that_stay_can_be_read_after_files_were_deleted() {
     project.run(&["hard"]).success();
     assert_eq!((lake.number(&added), lake.number(&removed)), before);
 }
+
+#[test]
+fn the_box_of_a_script_fits_the_terminal() {
+    let project = project();
+    project.write("sql/wide.sql", "SELECT 'a value that is too long for a terminal of few columns' AS a_column;");
+    for columns in [12, 40, 200] {
+        let (shown, code) = crate::terminal::on_terminal(&project, columns, &["wide"]);
+        assert_eq!(code, 0, "{shown}");
+        let plain = shown.replace("\u{1b}[32m", "").replace("\u{1b}[0m", "");
+        assert!(plain.lines().all(|line| line.chars().count() == columns.min(80)), "{columns}:\n{plain}");
+    }
+}

@@ -42,6 +42,15 @@ fn results_that_cannot_be_written_are_a_failure_of_every_command() {
         &["one", "--json"],
         &["state", "status"],
         &["state", "status", "--json"],
+        &["history"],
+        &["history", "--json"],
+        &["stats"],
+        &["stats", "--json"],
+        &["describe", "raw.a"],
+        &["describe", "raw.a", "--json"],
+        &["describe", "blueprint"],
+        &["describe", "blueprint", "--json"],
+        &["new", "raw.fresh.sql"],
         &["version"],
         &["version", "--json"],
         &["help"],
@@ -69,7 +78,17 @@ fn a_project_whose_making_could_not_be_told_is_made_all_the_same() {
 fn a_reader_that_is_gone_is_no_failure_and_hides_none() {
     let project = project();
     project.model("raw/a", "SELECT 1 AS a");
-    for args in [&["run", "--json"][..], &["run"], &["version"], &["sql", "SELECT 1"], &["state", "status", "--json"]] {
+    for args in [
+        &["run", "--json"][..],
+        &["run"],
+        &["version"],
+        &["sql", "SELECT 1"],
+        &["state", "status", "--json"],
+        &["history"],
+        &["stats"],
+        &["describe", "raw.a"],
+        &["describe", "blueprint"],
+    ] {
         let (code, said) = into_nobody(&project, args);
         assert!(code == Some(0) && !said.contains("standard output"), "{args:?}: {code:?} {said}");
     }

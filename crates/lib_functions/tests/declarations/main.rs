@@ -6,6 +6,7 @@ mod api;
 mod auth;
 mod dialect;
 mod discovery;
+mod endpoints;
 mod literals;
 mod load;
 mod robust;

@@ -96,6 +96,16 @@ pub(crate) fn state_opener(
     }))
 }
 
+/// How long a server may take to answer one who only looks.
+const LOOK: Duration = Duration::from_secs(2);
+
+/// Opens the state for one who only looks: it is not waited for.
+pub(crate) fn open_at_once(invocation: &Invocation) -> Result<SqlStore, StateError> {
+    let file = check_state_key(&invocation.root, &invocation.environment)?;
+    let config = StateConfig { answer_wait: LOOK, patience: LOOK, ..config(invocation, file, Duration::ZERO, LEASE) };
+    state::open(config, worker()?)
+}
+
 fn config(invocation: &Invocation, file: ConfigFile, wait: Duration, lease: Duration) -> StateConfig {
     StateConfig { lease, lock_wait: wait, ..StateConfig::new(file, invocation.session_options()) }
 }

@@ -5,6 +5,7 @@ mod drain;
 mod dry_run;
 mod look;
 mod states;
+mod stats;
 mod target;
 
 use std::collections::BTreeMap;
