@@ -2,6 +2,7 @@
 
 mod counts;
 mod csv;
+mod frame;
 mod grid;
 mod json;
 mod keys;
@@ -11,7 +12,8 @@ mod panel;
 mod sheet;
 
 pub(crate) use counts::{bytes, count};
-pub(crate) use csv::csv;
+pub(crate) use csv::{csv, csv_line};
+pub(crate) use frame::Frame;
 pub(crate) use grid::{Cell, Column, Grid};
 pub(crate) use json::json_rows;
 pub(crate) use keys::Keys;
