@@ -5,6 +5,7 @@ mod check;
 mod files;
 mod look;
 mod queue;
+mod shell;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -20,6 +21,8 @@ pub(crate) use look::{BlueprintArgs, DescribeArgs, DescribeCommand, HistoryArgs}
 pub(crate) use queue::{
     PushArgs, QueueArgs, QueueCommand, QueueDrainArgs, QueueDropArgs, QueueResetArgs, QueueRetryArgs, QueueShowArgs,
 };
+
+pub(crate) use shell::{CompletionsArgs, ManArgs};
 
 /// The scripts that `init` writes, for the help: what they do is up to their files.
 const SCRIPTS: [(&str, &str); 7] = [
@@ -151,6 +154,14 @@ pub(crate) enum Command {
     /// The project in numbers: models, runs, rows, and how deliveries stand
     #[command(override_usage = "ondatrasql stats")]
     Stats,
+    /// Look at all that a run needs, and tell how to mend what is amiss
+    ///
+    /// The engine, its extensions, the configuration, the lake, the state and its key, the disk, the clock, permissions,
+    /// leftovers. Nothing is changed. An error is exit code 1. Examples:
+    ///   ondatrasql doctor
+    ///   ondatrasql doctor --json
+    #[command(override_usage = "ondatrasql doctor", verbatim_doc_comment)]
+    Doctor,
     /// What is to be delivered to other systems, target by target
     ///
     /// Without a command: how every target stands. Examples:
@@ -196,6 +207,20 @@ pub(crate) enum Command {
     /// Runs a script of `sql/`; never parsed, the words are read by hand
     #[command(skip)]
     Script(String),
+    /// Print what makes a shell complete commands, flags and models
+    ///
+    /// Put the line of your shell into its start file:
+    ///   source <(ondatrasql completions bash)      # ~/.bashrc
+    ///   source <(ondatrasql completions zsh)       # ~/.zshrc, behind compinit
+    ///   ondatrasql completions fish | source       # ~/.config/fish/config.fish
+    #[command(override_usage = "ondatrasql completions bash|zsh|fish", display_order = 88, verbatim_doc_comment)]
+    Completions(CompletionsArgs),
+    /// Print the man page, or write one for each command
+    ///
+    /// Example:
+    ///   ondatrasql man --dir ~/.local/share/man/man1
+    #[command(override_usage = "ondatrasql man [--dir <folder>]", display_order = 89, verbatim_doc_comment)]
+    Man(ManArgs),
     /// Print the version
     #[command(override_usage = "ondatrasql version", display_order = 90)]
     Version,
@@ -401,7 +426,8 @@ pub(crate) fn read(words: &[String]) -> Result<Command, CliError> {
     let known = CommandLine::command().find_subcommand(name).is_some();
     // `auth` alone lists what variables describe, and they may be the process's.
     let is_list = name == "auth" && words.len() == 1;
-    let needs_project = known && !is_list && !matches!(name.as_str(), "help" | "init" | "version");
+    let needs_project =
+        known && !is_list && !matches!(name.as_str(), "help" | "init" | "version" | "completions" | "man");
     if needs_project && !asks_for_help {
         // Outside a project this comes before anything that may be wrong with the arguments.
         project::find_root(&current_folder()?)?;
@@ -476,7 +502,7 @@ fn is_init_script(name: &str) -> bool {
 }
 
 /// The whole command line, with the scripts as commands: for texts, not for parsing.
-fn described() -> clap::Command {
+pub(crate) fn described() -> clap::Command {
     let own = script_root().map(|root| script_names(&root)).unwrap_or_default();
     let own = own.into_iter().filter(|name| !is_init_script(name) && name != "help");
     let own = own.filter(|name| CommandLine::command().find_subcommand(name).is_none());
