@@ -23,7 +23,8 @@ fn commands_flags_values_and_models_are_offered() {
     project.model("raw/odd", "SELECT broken FROM");
     project.model("mart/sums", "SELECT 1 AS id");
     let env = std::fs::read_to_string(project.root().join(".env")).unwrap();
-    let provider = ["CLIENT_ID", "CLIENT_SECRET", "AUTH_URL", "TOKEN_URL", "SCOPE"].map(|part| format!("CRM_{part}=x\n"));
+    let provider =
+        ["CLIENT_ID", "CLIENT_SECRET", "AUTH_URL", "TOKEN_URL", "SCOPE"].map(|part| format!("CRM_{part}=x\n"));
     project.write(".env", &format!("{env}{}", provider.concat()));
     assert_eq!(offered(&project, &["hist"]), ["history"]);
     assert_eq!(offered(&project, &["queue", "re"]), ["retry", "reset"]);
