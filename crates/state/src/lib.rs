@@ -40,7 +40,7 @@ pub use error::StateError;
 pub use heartbeat::Heartbeat;
 pub use leases::{Lease, LeaseAnswer, Leases};
 pub use look::{StateLook, look, open_in_memory};
-pub use open::{LEASE, StateConfig, open};
+pub use open::{LEASE, StateConfig, open, state_file};
 pub use queue::{
     AdoptedClaim, Claim, ClaimLease, Counts, DeliveryReport, Event, Fed, Feed, Job, Outcome, OutcomeStatus, Position,
     Queue, Recovery,

@@ -3,11 +3,14 @@
 mod auth;
 mod blueprint;
 mod check;
+mod completions;
 mod describe;
+mod doctor;
 mod edit;
 mod findings;
 mod history;
 mod init;
+mod man;
 mod new;
 mod push;
 mod query;
@@ -41,12 +44,15 @@ pub(crate) fn dispatch(command: Command, ui: &Ui) -> Result<ExitCode, CliError> 
         Command::History(args) => history::history(&args, ui),
         Command::Describe(args) => describe::describe(&args, ui),
         Command::Stats => stats::stats(ui),
+        Command::Doctor => doctor::doctor(ui),
         Command::Script(name) => sql_file::sql_file(&name, ui),
         Command::Queue(args) => queue::queue(args, ui),
         Command::Push(args) => push::push(&args, ui),
         Command::Auth(args) => auth::auth(&args, ui),
         Command::State { command } => state::state(command, ui),
         Command::Validate(args) => validate::validate(args, ui),
+        Command::Completions(args) => completions::completions(&args, ui),
+        Command::Man(args) => man::man(&args, ui),
         Command::Version => version::version(ui),
         Command::Help { command } => {
             ui.result(&help(command.as_deref())?)?;
