@@ -14,6 +14,8 @@ use std::path::Path;
 use serde_json::Value;
 use testkit::{Output, Project};
 
+use crate::schema::document;
+
 /// Every file and folder below the project with what it holds.
 fn everything(project: &Project) -> BTreeMap<String, Option<Vec<u8>>> {
     let mut found = BTreeMap::new();
@@ -61,8 +63,7 @@ fn inside(output: &Output) -> String {
 fn records(project: &Project, args: &[&str], code: i32) -> BTreeMap<String, Value> {
     let output = sandbox(project, &[args, &["--json"]].concat()).failure(code);
     assert!(!output.stdout.contains(['║', '╔']) && !output.stderr.contains('║'), "{output:?}");
-    let read = |line: &str| serde_json::from_str::<Value>(line).unwrap();
-    let lines = output.stdout.lines().map(read);
+    let lines = output.stdout.lines().map(|line| document("sandbox", &format!("{line}\n")));
     lines.map(|record| (record["model"].as_str().unwrap_or_default().to_owned(), record)).collect()
 }
 
