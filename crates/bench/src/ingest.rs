@@ -74,12 +74,20 @@ pub fn against_dlt(binary: &Path) -> Figure {
 
 /// Peak memory with a million rows / with 100,000, in MiB as if they were milliseconds.
 pub fn memory(binary: &Path) -> Figure {
-    memory_of(binary, "peak memory (MiB) of a fetch, 40 MB for the engine: 1,000,000 / 100,000 rows", [PAGES, PAGES / 10])
+    memory_of(
+        binary,
+        "peak memory (MiB) of a fetch, 40 MB for the engine: 1,000,000 / 100,000 rows",
+        [PAGES, PAGES / 10],
+    )
 }
 
 /// The same with rows that fill a group both times.
 pub fn memory_of_many(binary: &Path) -> Figure {
-    memory_of(binary, "peak memory (MiB) of a fetch, 40 MB for the engine: 3,000,000 / 300,000 rows", [PAGES * 3, PAGES * 3 / 10])
+    memory_of(
+        binary,
+        "peak memory (MiB) of a fetch, 40 MB for the engine: 3,000,000 / 300,000 rows",
+        [PAGES * 3, PAGES * 3 / 10],
+    )
 }
 
 fn memory_of(binary: &Path, what: &'static str, pages: [usize; 2]) -> Figure {
