@@ -8,6 +8,7 @@ mod edit;
 mod findings;
 mod history;
 mod init;
+mod lineage;
 mod new;
 mod push;
 mod query;
@@ -40,6 +41,7 @@ pub(crate) fn dispatch(command: Command, ui: &Ui) -> Result<ExitCode, CliError> 
         Command::Query(args) => query::query(&args, ui),
         Command::History(args) => history::history(&args, ui),
         Command::Describe(args) => describe::describe(&args, ui),
+        Command::Lineage(args) => lineage::lineage(&args, ui),
         Command::Stats => stats::stats(ui),
         Command::Script(name) => sql_file::sql_file(&name, ui),
         Command::Queue(args) => queue::queue(args, ui),

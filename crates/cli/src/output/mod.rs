@@ -2,6 +2,7 @@
 
 mod counts;
 mod csv;
+pub(crate) mod graph;
 mod grid;
 mod json;
 mod keys;
