@@ -42,7 +42,8 @@ impl Client {
                 Err(Failure::Final(error)) => return Err(error),
             };
             let is_patient = asked.is_none_or(|wait| wait <= LONGEST_RETRY_AFTER);
-            if attempts > request.retry || !is_patient {
+            let is_uncertain = matches!(cause, Cause::Timeout(_)) && !request.retries_timeouts;
+            if attempts > request.retry || !is_patient || is_uncertain {
                 if let Cause::Status { retry_after, .. } = &mut cause {
                     *retry_after = asked.filter(|_| !is_patient);
                 }

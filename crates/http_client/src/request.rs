@@ -63,6 +63,8 @@ pub struct Request {
     pub timeout: Duration,
     /// How often it is tried again.
     pub retry: u32,
+    /// Whether it is also tried again when no answer came in time. What counts only once may have been done.
+    pub retries_timeouts: bool,
     /// The wait before the first retry. Each further one is twice as long.
     pub backoff: Duration,
     /// Whether a redirect is followed; it is an error otherwise, for bodies that only one origin may get.
@@ -93,6 +95,7 @@ impl Request {
             body: Body::None,
             timeout: Duration::from_secs(30),
             retry: 0,
+            retries_timeouts: true,
             backoff: Duration::from_secs(1),
             follows_redirects: true,
             digest: None,

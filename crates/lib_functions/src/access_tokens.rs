@@ -6,7 +6,7 @@ use crate::ProviderName;
 
 /// Gives access tokens that are good for a while yet, and keeps them out of what is printed.
 pub trait AccessTokens: Send + Sync {
-    /// The token of a provider. One that a server has `rejected` is not given again.
+    /// The token of a provider. One that a server has `rejected` is given again only if there is no better one.
     ///
     /// # Errors
     /// There is none and none can be got, or `stop` said so.

@@ -5,6 +5,9 @@ use std::fmt;
 /// What a token from outside is called, without the provider's prefix.
 const INJECTED: &str = "ONDATRA_OAUTH_TOKEN_";
 
+/// What `auth` understands as commands of its own.
+const COMMANDS: [&str; 2] = ["status", "remove"];
+
 /// The name of a provider: `[a-z0-9][a-z0-9-]*[a-z0-9]`, 2 to 64 characters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ProviderName(String);
@@ -17,7 +20,7 @@ impl ProviderName {
             && name.chars().all(|c| is_inner(c) || c == '-')
             && name.starts_with(is_inner)
             && name.ends_with(is_inner);
-        is_name.then(|| Self(name.to_owned()))
+        (is_name && !COMMANDS.contains(&name)).then(|| Self(name.to_owned()))
     }
 
     /// The name whose variables begin with `prefix`; `None` if there is none.
@@ -61,7 +64,7 @@ mod tests {
         for name in ["crm", "a1", "my-crm2", "0--0", &"a".repeat(64)] {
             assert_eq!(ProviderName::parse(name).unwrap().as_str(), name);
         }
-        for name in ["", "a", "-a", "a-", "My", "a_b", "a b", "ä1", "a.b", &"a".repeat(65)] {
+        for name in ["", "a", "-a", "a-", "My", "a_b", "a b", "ä1", "a.b", "status", "remove", &"a".repeat(65)] {
             assert_eq!(ProviderName::parse(name), None, "{name}");
         }
     }

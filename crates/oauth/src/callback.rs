@@ -100,12 +100,18 @@ impl Callback {
     }
 }
 
-/// What a pasted line says: the URL at which the browser ended up, or the code alone. A blank line says nothing.
+/// What a pasted line says: the URL at which the browser ended up, its query, or the code alone. A blank line says
+/// nothing; quotes around it neither.
 fn read_pasted(line: &str, state: &str) -> Option<Called> {
-    let line = line.trim();
-    match line.split_once('?') {
+    let line = line.trim().trim_matches(['"', '\'', '<', '>']);
+    let query = line.split_once('?').map(|(_, query)| query).or_else(|| line.contains("code=").then_some(line));
+    match query {
         _ if line.is_empty() => None,
-        Some((_, query)) => Some(judge(query.split('#').next().unwrap_or_default(), state)),
+        Some(query) => Some(match judge(query.split('#').next().unwrap_or_default(), state) {
+            // Another URL, like the one that asked.
+            Called::NoCode => Called::Unreadable,
+            called => called,
+        }),
         None if !line.contains(|c: char| c.is_whitespace() || c.is_control()) && line.len() <= CODE_MAX => {
             Some(Called::Code(line.to_owned()))
         }
@@ -214,6 +220,11 @@ mod tests {
             (vec!["http://127.0.0.1:1/callback?code=c&state=other", "c2"], Called::Code("c2".into())),
             (vec!["I said yes", "c\0de", &"x".repeat(5_000), "c3"], Called::Code("c3".into())),
             (vec!["http://127.0.0.1:1/callback?error=no&state=st4te"], Called::Denied("no".into())),
+            (vec!["\"http://127.0.0.1:1/callback?code=c4&state=st4te\""], Called::Code("c4".into())),
+            (
+                vec!["https://crm/authorize?state=st4te&response_type=code", "code=c5&state=st4te"],
+                Called::Code("c5".into()),
+            ),
         ] {
             let (sender, pasted) = channel();
             for line in &lines {

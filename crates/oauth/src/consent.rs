@@ -129,7 +129,7 @@ impl Consent {
         // A refresh that is under way ends first, so that it does not store what this replaces.
         let refresh = refresh_lease(&provider.name);
         let _lease = HeldLease::take(&options.store, &refresh, &options.run_id, &options.stop)?;
-        let endpoint = TokenEndpoint { client: options.client.clone(), redactor: options.redactor.clone() };
+        let endpoint = TokenEndpoint::new(options.client.clone(), options.redactor.clone());
         let redirect = self.callback.url();
         let form = [
             ("grant_type", "authorization_code"),

@@ -50,7 +50,7 @@ pub enum OAuthError {
         answer: String,
     },
     /// The provider gave an access token and nothing to refresh it with.
-    #[error("{provider}: it did not return a refresh token: ask for offline access, by its scope or its URL")]
+    #[error("{provider}: it did not return a refresh token; ask for offline access, by its scope or its URL")]
     NoRefreshToken {
         /// The provider.
         provider: ProviderName,
@@ -192,13 +192,17 @@ impl Diagnose for OAuthError {
                 format!("{}; if the next run is refused, run `ondatrasql auth {provider}`", cause.help())
             }
             Self::Overtaken { .. } => "run again".into(),
-            Self::InProgress { .. } => "end it there, or wait until it has ended".into(),
+            Self::InProgress { .. } => {
+                "end it there, or wait: one that was killed is forgotten after a minute, and the longest lasts five"
+                    .into()
+            }
             Self::Listen { port: Some(_), .. } => "end what uses the port, or name another one with --port".into(),
             Self::Listen { port: None, .. } | Self::Random { .. } => "see what the system says".into(),
             Self::Denied { provider, .. } | Self::NoCode { provider } => {
                 let prefix = provider.prefix();
                 format!(
-                    "check {prefix}_SCOPE and the redirect URL of your app, then run `ondatrasql auth {provider}` again"
+                    "run `ondatrasql auth {provider}` again and say yes; if nobody said no, check {prefix}_SCOPE and the \
+                     redirect URL of your app"
                 )
             }
             Self::TimedOut { provider, .. } => format!(

@@ -9,7 +9,7 @@ use state::{Lease, LeaseAnswer, SharedStore, WorkerId};
 use crate::OAuthError;
 
 /// Pause between two questions whether a lease is free.
-const PAUSE: Duration = Duration::from_millis(100);
+pub(crate) const PAUSE: Duration = Duration::from_millis(100);
 
 /// A lease that is given back when this is dropped.
 pub(crate) struct HeldLease {

@@ -38,7 +38,7 @@ pub struct ManagedTokens {
 impl ManagedTokens {
     /// None yet.
     pub fn new(sources: TokenSources) -> Self {
-        let endpoint = TokenEndpoint { client: sources.client.clone(), redactor: sources.redactor.clone() };
+        let endpoint = TokenEndpoint::new(sources.client.clone(), sources.redactor.clone());
         Self { sources, endpoint, tokens: SingleFlight::default() }
     }
 }

@@ -118,8 +118,8 @@ fn variable(name: &ProviderName, part: &str) -> String {
 
 fn url(name: &ProviderName, part: &str, text: String) -> Result<String, OAuthError> {
     match http_client::Origin::of(&text) {
-        Ok(_) => Ok(text),
-        Err(_) => Err(OAuthError::Variable { variable: variable(name, part), expected: "a URL, https://…" }),
+        Ok(_) if !text.contains(char::is_whitespace) => Ok(text),
+        _ => Err(OAuthError::Variable { variable: variable(name, part), expected: "a URL, https://…" }),
     }
 }
 

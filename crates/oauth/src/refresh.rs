@@ -12,7 +12,7 @@ use state::{SharedStore, StoredToken, Token};
 
 use crate::OAuthError;
 use crate::grace::later;
-use crate::lease::{HeldLease, refresh_lease};
+use crate::lease::{HeldLease, PAUSE, refresh_lease};
 use crate::provider::{ClientCredentials, token_url};
 use crate::single_flight::{Access, margin};
 use crate::token_endpoint::{Grant, Refusal, TokenEndpoint};
@@ -33,11 +33,17 @@ pub(crate) struct Refresh<'a> {
 impl Refresh<'_> {
     /// The access token of the state, or a new one if that is due or was rejected.
     pub(crate) fn run(&self, rejected: Option<&str>) -> Result<Access, OAuthError> {
-        if let Some(access) = usable(&self.stored()?, rejected) {
-            return Ok(access);
-        }
-        // The store is free for others while a lease is waited for and while the provider is asked.
-        let _lease = HeldLease::take(self.store, &refresh_lease(self.name), self.run_id, self.stop)?;
+        // The store is free for others while the lease is waited for and while the provider is asked.
+        let _lease = loop {
+            // Who had the lease may have got a token for all.
+            if let Some(access) = usable(&self.stored()?, rejected) {
+                return Ok(access);
+            }
+            match HeldLease::try_take(self.store, &refresh_lease(self.name), self.run_id)? {
+                Ok(lease) => break lease,
+                Err(_) => self.stop.sleep(PAUSE).map_err(|_| OAuthError::Stopped)?,
+            }
+        };
         for _ in 0..ROUNDS {
             let stored = self.stored()?;
             if let Some(access) = usable(&stored, rejected) {

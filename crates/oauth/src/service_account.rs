@@ -50,11 +50,16 @@ impl ServiceAccount {
         let field = |name: &str| parsed.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
         let required =
             |name: &str| field(name).map(str::to_owned).ok_or_else(|| not_one(shown, &format!("it has no {name}")));
+        let token_uri = match parsed.get("token_uri") {
+            None => DEFAULT_TOKEN_URI.to_owned(),
+            Some(_) => field("token_uri").ok_or_else(|| not_one(shown, "its token_uri is no text"))?.to_owned(),
+        };
         let account = Self {
             client_email: required("client_email")?,
-            private_key: required("private_key")?,
+            // Who carries a key through a variable often has its line breaks as two characters.
+            private_key: required("private_key")?.replace("\\n", "\n"),
             private_key_id: field("private_key_id").map(str::to_owned),
-            token_uri: field("token_uri").unwrap_or(DEFAULT_TOKEN_URI).to_owned(),
+            token_uri,
         };
         redactor.add_secret(&account.private_key);
         // An error may quote a line of it.
@@ -113,7 +118,7 @@ impl ServiceAccount {
         };
         let key =
             PrivateKeyDer::from_pem_slice(self.private_key.as_bytes()).map_err(|_| bad("is no private key as PEM"))?;
-        let key = any_supported_type(&key).map_err(|_| bad("cannot be used"))?;
+        let key = any_supported_type(&key).map_err(|_| bad("cannot be used: it must have 2048 bits or more"))?;
         let signer = key.choose_scheme(&[SignatureScheme::RSA_PKCS1_SHA256]).ok_or_else(|| bad("is no RSA key"))?;
         signer.sign(message).map_err(|_| bad("cannot sign"))
     }
@@ -155,7 +160,7 @@ mod tests {
         std::fs::create_dir(dir.path().join("keys")).unwrap();
         std::fs::write(dir.path().join("keys/robot.json"), text).unwrap();
         let redactor = Redactor::default();
-        let endpoint = TokenEndpoint { client: Client::new(ClientOptions::default()), redactor: redactor.clone() };
+        let endpoint = TokenEndpoint::new(Client::new(ClientOptions::default()), redactor.clone());
         let account = ServiceAccount::read(dir.path(), "keys/robot.json", &redactor);
         let access = account.and_then(|account| account.token("s", &endpoint, &Stop::never()));
         access.map(|access| access.token).map_err(|error| error.to_string())

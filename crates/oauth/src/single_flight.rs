@@ -18,6 +18,9 @@ pub(crate) fn margin(life: Duration) -> Duration {
     MARGIN.min(life / 2)
 }
 
+/// So long no other token is asked for in place of one that was got after a rejection and is rejected as well.
+const FRUITLESS: Duration = Duration::from_mins(1);
+
 /// An access token.
 #[derive(Clone)]
 pub(crate) struct Access {
@@ -41,11 +44,20 @@ pub(crate) struct SingleFlight(Mutex<BTreeMap<String, Arc<Slot>>>);
 struct Slot {
     /// Whose turn it is to get a new one.
     turn: Mutex<()>,
-    last: Mutex<Option<Access>>,
+    last: Mutex<Option<Last>>,
+}
+
+/// The token that was got last.
+struct Last {
+    access: Access,
+    /// Whether one was rejected before it.
+    after_rejection: bool,
+    got: Instant,
 }
 
 impl SingleFlight {
-    /// The token for `key` that is not due yet and was not rejected, or the one that `get` gives.
+    /// The token for `key` that is not due yet and was not rejected, or the one that `get` gives. The one that was rejected
+    /// if there is none that would be better.
     pub(crate) fn get(
         &self,
         key: &str,
@@ -54,25 +66,31 @@ impl SingleFlight {
         get: impl FnOnce() -> Result<Access, OAuthError>,
     ) -> Result<String, OAuthError> {
         let slot = Arc::clone(lock(&self.0).entry(key.to_owned()).or_default());
-        if let Some(token) = slot.fresh(rejected) {
+        if let Some(token) = slot.known(rejected) {
             return Ok(token);
         }
         let _turn = slot.turn(stop)?;
         // Whoever had the turn before may have got one.
-        if let Some(token) = slot.fresh(rejected) {
+        if let Some(token) = slot.known(rejected) {
             return Ok(token);
         }
         let access = get()?;
-        *lock(&slot.last) = Some(access.clone());
+        *lock(&slot.last) =
+            Some(Last { access: access.clone(), after_rejection: rejected.is_some(), got: Instant::now() });
         Ok(access.token)
     }
 }
 
 impl Slot {
-    fn fresh(&self, rejected: Option<&str>) -> Option<String> {
+    /// The last token, if it is not due yet and was not rejected; or if a rejection is what it was got for a moment ago:
+    /// a third one would be rejected, too, and each may cost the provider's patience.
+    fn known(&self, rejected: Option<&str>) -> Option<String> {
         let last = lock(&self.last);
-        let access = last.as_ref().filter(|access| Some(access.token.as_str()) != rejected)?;
-        (access.due > Instant::now()).then(|| access.token.clone())
+        let Last { access, after_rejection, got } = last.as_ref()?;
+        let is_rejected = Some(access.token.as_str()) == rejected;
+        let is_fruitless = *after_rejection && got.elapsed() < FRUITLESS;
+        let is_known = access.due > Instant::now() && (!is_rejected || is_fruitless);
+        is_known.then(|| access.token.clone())
     }
 
     fn turn(&self, stop: &Stop) -> Result<MutexGuard<'_, ()>, OAuthError> {
@@ -113,7 +131,10 @@ mod tests {
     #[test]
     fn sixteen_threads_get_one_token_and_one_in_place_of_a_rejected_one() {
         let (tokens, got, hour) = (SingleFlight::default(), AtomicUsize::new(0), Duration::from_hours(1));
-        for (rejected, expected) in [(None, "a-0"), (Some("a-0"), "a-1"), (Some("a-0"), "a-1"), (None, "a-1")] {
+        // The last one is rejected again and again, by an API that takes none.
+        for (rejected, expected) in
+            [(None, "a-0"), (Some("a-0"), "a-1"), (Some("a-0"), "a-1"), (None, "a-1"), (Some("a-1"), "a-1")]
+        {
             thread::scope(|scope| {
                 let threads: Vec<_> =
                     (0..16).map(|_| scope.spawn(|| get(&tokens, "a", rejected, &got, hour))).collect();

@@ -90,8 +90,9 @@ pub fn status<'a>(
         };
         providers.insert(token.provider.clone(), status);
     }
-    let injected =
-        environment.names().filter(|name| environment.get(name).is_some_and(|value| !value.trim().is_empty()));
+    // One that stands for a file which cannot be read is there, too: the run that needs it says so.
+    let is_set = |name: &&str| environment.get(name).is_none_or(|value| !value.trim().is_empty());
+    let injected = environment.names().filter(is_set);
     for name in injected.filter_map(ProviderName::of_injected) {
         // It wins over what is stored.
         providers.insert(name.to_string(), empty(name.to_string(), TokenSource::Injected));

@@ -6,8 +6,9 @@ use http_client::{Body, Client, HttpError, Method, Request, Response, Stop};
 use project::Redactor;
 use serde_json::{Map, Value};
 
-/// The time of one attempt.
-const TIMEOUT: Duration = Duration::from_secs(20);
+/// The time of an attempt. Nothing is sent again after it: the provider may have taken the code or the refresh token out
+/// of use, and may take back everything when it comes twice.
+const TIMEOUT: Duration = Duration::from_mins(1);
 /// How often it is tried again. A provider that is away is back in a moment.
 const RETRY: u32 = 2;
 /// The life of an access token, where the provider does not say.
@@ -23,6 +24,7 @@ pub(crate) struct TokenEndpoint {
     pub client: Client,
     /// Learns what is given; what is sent was learned before.
     pub redactor: Redactor,
+    timeout: Duration,
 }
 
 /// What was given.
@@ -52,6 +54,10 @@ pub(crate) enum Refusal {
 }
 
 impl TokenEndpoint {
+    pub(crate) fn new(client: Client, redactor: Redactor) -> Self {
+        Self { client, redactor, timeout: TIMEOUT }
+    }
+
     /// Sends a form. It goes to this URL alone: no redirect gets what is in it.
     pub(crate) fn ask(&self, url: &str, form: &[(&str, &str)], stop: &Stop) -> Result<Grant, Refusal> {
         let pairs: Vec<(String, String)> =
@@ -60,7 +66,7 @@ impl TokenEndpoint {
         request.headers = vec![("Accept".to_owned(), "application/json".to_owned())];
         request.body =
             Body::Bytes(http_client::form(&pairs).into_bytes().into(), "application/x-www-form-urlencoded".to_owned());
-        (request.timeout, request.retry) = (TIMEOUT, RETRY);
+        (request.timeout, request.retry, request.retries_timeouts) = (self.timeout, RETRY, false);
         request.follows_redirects = false;
         request.max_response_bytes = MAX_ANSWER_BYTES;
         let asked = Instant::now();
@@ -74,6 +80,7 @@ impl TokenEndpoint {
     fn read(&self, answer: &Response, asked: Instant) -> Result<Grant, Refusal> {
         let parsed: Option<Map<String, Value>> = serde_json::from_slice(&answer.body).ok();
         let text = |name: &str| parsed.as_ref().and_then(|parsed| text(parsed.get(name)?));
+        let scope = parsed.as_ref().and_then(|parsed| scope(parsed.get("scope")?));
         // Some answer 200 whatever happened.
         if answer.status != 200 || text("error").is_some() {
             let message = format!("the token endpoint answered {}: {}", answer.status, self.shown(&answer.body));
@@ -92,11 +99,15 @@ impl TokenEndpoint {
             return Err(Refusal::Failed(self.redactor.redact(&message)));
         };
         let refresh_token = text("refresh_token");
+        if http_client::check_header("Authorization", &access_token).is_err() {
+            let message = "the token endpoint answered with an access token that no request can carry";
+            return Err(Refusal::Failed(message.to_owned()));
+        }
         for secret in [Some(&access_token), refresh_token.as_ref()].into_iter().flatten() {
             self.redactor.add_secret(secret);
         }
         let life = parsed.as_ref().and_then(|parsed| life(parsed.get("expires_in")?)).unwrap_or(DEFAULT_LIFE);
-        Ok(Grant { access_token, refresh_token, scope: text("scope"), expires: asked + life })
+        Ok(Grant { access_token, refresh_token, scope, expires: asked + life })
     }
 
     /// The beginning of a body, redacted before it is cut: half a secret would not be found.
@@ -117,14 +128,19 @@ fn told(error: &HttpError) -> String {
     }
 }
 
-/// A text that is not empty; of a list its texts with blanks between them.
+/// A text that is not empty.
 fn text(value: &Value) -> Option<String> {
-    let text = match value {
-        Value::String(text) => text.trim().to_owned(),
+    value.as_str().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+/// A text, or a list of them. It is shown to people, as it is.
+fn scope(value: &Value) -> Option<String> {
+    let scope = match value {
         Value::Array(items) => items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" "),
-        _ => return None,
+        value => text(value)?,
     };
-    (!text.is_empty()).then_some(text)
+    let printable = |c: char| if c.is_control() { ' ' } else { c };
+    Some(scope.chars().map(printable).collect::<String>().trim().to_owned()).filter(|scope| !scope.is_empty())
 }
 
 /// `expires_in`, a number or a text. What says nothing, zero too, says that the provider does not tell.
@@ -142,14 +158,19 @@ fn life(value: &Value) -> Option<Duration> {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use super::{Grant, Refusal, TokenEndpoint};
+    use super::{Grant, Refusal, TIMEOUT, TokenEndpoint};
     use http_client::{Client, ClientOptions, Stop};
     use project::Redactor;
     use testkit::http::{Answer, Server};
 
     fn ask(answers: Vec<Answer>) -> (Result<Grant, Refusal>, Server, Redactor) {
+        ask_within(TIMEOUT, answers)
+    }
+
+    fn ask_within(timeout: Duration, answers: Vec<Answer>) -> (Result<Grant, Refusal>, Server, Redactor) {
         let server = Server::answers(answers);
-        let endpoint = TokenEndpoint { client: Client::new(ClientOptions::default()), redactor: Redactor::default() };
+        let endpoint = TokenEndpoint::new(Client::new(ClientOptions::default()), Redactor::default());
+        let endpoint = TokenEndpoint { timeout, ..endpoint };
         endpoint.redactor.add_secret("r3fresh-1");
         let form = [("grant_type", "refresh_token"), ("refresh_token", "r3fresh-1"), ("x", "a b&c")];
         let answer = endpoint.ask(&server.url("/token?own=1"), &form, &Stop::never());
@@ -176,6 +197,35 @@ mod tests {
         assert_eq!(seen.header("content-type"), "application/x-www-form-urlencoded");
         assert_eq!(seen.body, b"grant_type=refresh_token&refresh_token=r3fresh-1&x=a+b%26c");
         assert_eq!(redactor.redact("acc3ss-1 r3fresh-2"), "[REDACTED] [REDACTED]");
+    }
+
+    #[test]
+    fn what_may_have_counted_is_not_sent_again() {
+        let slow = || Answer::ok(r#"{"access_token": "t"}"#).after(Duration::from_millis(600));
+        let (grant, server, _) = ask_within(Duration::from_millis(200), vec![slow(), slow()]);
+        assert!(matches!(grant, Err(Refusal::Failed(why)) if why.contains("after 1 attempts: no complete answer")));
+        assert_eq!(server.seen().len(), 1);
+    }
+
+    #[test]
+    fn tokens_are_texts_and_scopes_may_be_lists() {
+        let grant = |body: &str| ask(vec![Answer::ok(body)]).0;
+        for body in [r#"{"access_token": ["x"]}"#, r#"{"access_token": 5}"#] {
+            assert!(
+                matches!(grant(body), Err(Refusal::Failed(why)) if why.contains("without an access_token")),
+                "{body}"
+            );
+        }
+        for token in ["a\\nb", "é", "a\\u0000"] {
+            let body = format!("{{\"access_token\": \"{token}\"}}");
+            assert!(
+                matches!(grant(&body), Err(Refusal::Failed(why)) if why.contains("no request can carry")),
+                "{token}"
+            );
+        }
+        let odd = r#"{"access_token": "t", "refresh_token": ["r"], "scope": ["a", "b\u001b[2J"]}"#;
+        let odd = grant(odd).ok().unwrap();
+        assert_eq!((odd.refresh_token, odd.scope.as_deref()), (None, Some("a b [2J")));
     }
 
     #[test]
@@ -253,7 +303,7 @@ mod tests {
     #[test]
     fn it_ends_when_it_is_asked_to() {
         let server = Server::answers(vec![Answer::ok("").after(Duration::from_mins(1))]);
-        let endpoint = TokenEndpoint { client: Client::new(ClientOptions::default()), redactor: Redactor::default() };
+        let endpoint = TokenEndpoint::new(Client::new(ClientOptions::default()), Redactor::default());
         let seen = server.clone();
         let stop = Stop::new(move || !seen.seen().is_empty());
         assert!(matches!(endpoint.ask(&server.url("/"), &[], &stop), Err(Refusal::Stopped)));

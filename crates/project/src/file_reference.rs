@@ -58,7 +58,8 @@ fn read(path: &Path) -> Result<String, String> {
     }
     let length = content.strip_suffix('\n').map_or(content.len(), |cut| cut.strip_suffix('\r').unwrap_or(cut).len());
     content.truncate(length);
-    Ok(content)
+    // Editors of one system put it in front; it is no part of the text.
+    Ok(content.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(content))
 }
 
 #[cfg(test)]
@@ -70,9 +71,14 @@ mod tests {
     #[test]
     fn a_file_stands_for_its_content_without_the_last_line_break() {
         let dir = tempfile::tempdir().unwrap();
-        for (content, value) in
-            [("s3cret\n", "s3cret"), ("a\r\n", "a"), ("a\nb\n\n", "a\nb\n"), (" x ", " x "), ("", "")]
-        {
+        for (content, value) in [
+            ("s3cret\n", "s3cret"),
+            ("a\r\n", "a"),
+            ("a\nb\n\n", "a\nb\n"),
+            (" x ", " x "),
+            ("", ""),
+            ("\u{feff}x", "x"),
+        ] {
             fs::write(dir.path().join("secret"), content).unwrap();
             assert_eq!(Value::of("file:secret".into()).get(dir.path()), Ok(value), "{content:?}");
             let absolute = format!("file: {}", dir.path().join("secret").display());

@@ -7,6 +7,7 @@ mod config_files;
 mod config_texts;
 mod dotenv;
 mod edit_target;
+mod encoded;
 mod error;
 mod expansion;
 mod file_reference;

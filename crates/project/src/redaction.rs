@@ -12,8 +12,9 @@ use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use regex::{Captures, Regex};
 
 use crate::Environment;
+use crate::encoded::replaced;
 use crate::expansion::variable_names;
-use crate::secret_places::{blot_places, by_pattern, embedded_passwords, pattern, written_secrets};
+use crate::secret_places::{blot_places, by_pattern, embedded_passwords, pattern, texts_of_secrets, written_secrets};
 
 /// Shorter values are no secrets (chapter 03 §3.3), and would turn up everywhere.
 pub(crate) const BYTES_MIN: usize = 4;
@@ -39,8 +40,11 @@ impl Redactor {
     pub fn new(root: &Path, environment: &Environment) -> Self {
         let redactor = Self::default();
         // A file that cannot be read is reported where it is used.
-        for text in config_files(root).iter().filter_map(|path| fs::read_to_string(path).ok()) {
+        for (path, text) in config_files(root).iter().filter_map(|path| Some((path, fs::read_to_string(path).ok()?))) {
             redactor.add_sql(&text, environment);
+            if path.ends_with("config/secrets.sql") {
+                redactor.add_all(texts_of_secrets(&text).iter().map(String::as_str));
+            }
         }
         for (name, value) in environment.named_in_file() {
             redactor.add_named(name, value, environment);
@@ -75,19 +79,16 @@ impl Redactor {
     /// `text` without secrets.
     pub fn redact(&self, text: &str) -> String {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        let mut text = text.to_owned();
-        for secret in &known.secrets {
-            if text.contains(secret.as_str()) {
-                text = text.replace(secret.as_str(), REDACTED);
-            }
-        }
+        let redact = |text: String, secret: &String| replaced(&text, secret, |_| REDACTED.to_owned()).unwrap_or(text);
+        let text = known.secrets.iter().fold(text.to_owned(), redact);
         by_pattern(&known.without_pieces(&text))
     }
 
     /// The text of a file of the user's, of the same length: secrets are blotted out.
     pub fn blot(&self, text: &str) -> String {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        let blot = |text: String, secret: &String| text.replace(secret.as_str(), &"*".repeat(secret.len()));
+        let blot =
+            |text: String, secret: &String| replaced(&text, secret, |found| "*".repeat(found.len())).unwrap_or(text);
         let text = known.secrets.iter().fold(text.to_owned(), blot);
         blot_places(text)
     }
@@ -147,16 +148,21 @@ fn secret_of<'a>(name: &str, value: &'a str) -> Vec<&'a str> {
 fn forms(secret: &str) -> Vec<String> {
     let pieces = secret.split(|c: char| !c.is_alphanumeric()).filter(|piece| is_telling(piece));
     let texts: BTreeSet<&str> = pieces.chain([secret]).filter(|text| text.len() >= BYTES_MIN).collect();
-    // As services and errors encode it; what fills it up may be there or not.
-    let encoded = [STANDARD_NO_PAD.encode(secret), URL_SAFE_NO_PAD.encode(secret)];
-    let encoded = encoded.into_iter().filter(|_| secret.len() >= PIECE_MIN);
-    texts
-        .into_iter()
-        .flat_map(|text| {
-            [text.to_owned(), text.replace('\'', "''"), url_encoded(text), form_encoded(text), escaped(text)]
-        })
-        .chain(encoded)
-        .collect()
+    let encoded = if secret.len() >= PIECE_MIN { in_base64(secret) } else { Vec::new() };
+    texts.into_iter().map(str::to_owned).chain(encoded).collect()
+}
+
+/// A secret in base64, alone and within what else is encoded with it; what fills it up may be there or not.
+fn in_base64(secret: &str) -> Vec<String> {
+    let engines = [&STANDARD_NO_PAD, &URL_SAFE_NO_PAD];
+    let alone = engines.into_iter().map(|engine| engine.encode(secret));
+    let within = engines.into_iter().flat_map(|engine| (0..3).map(move |before| (engine, before)));
+    let within = within.map(|(engine, before)| {
+        let encoded = engine.encode(["\0\0\0".get(..before).unwrap_or_default(), secret].concat());
+        // A character is six bits. What it shares with bytes around the secret differs with them.
+        encoded[(before * 8).div_ceil(6)..(before + secret.len()) * 8 / 6].to_owned()
+    });
+    alone.chain(within).collect()
 }
 
 /// Whether a piece of a secret says something of it alone: words and numbers stand in messages for other reasons.
@@ -165,27 +171,6 @@ fn is_telling(piece: &str) -> bool {
     let has_letter = piece.chars().any(char::is_alphabetic);
     let is_word = !has_digit && piece.chars().skip(1).all(char::is_lowercase);
     has_digit && has_letter || piece.len() >= PIECE_MIN && !is_word
-}
-
-/// As in a URL: all but unreserved characters as `%XX` (RFC 3986 §2.3).
-fn url_encoded(text: &str) -> String {
-    text.bytes().fold(String::new(), |mut encoded, byte| {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => encoded.push(char::from(byte)),
-            _ => encoded.push_str(&format!("%{byte:02X}")),
-        }
-        encoded
-    })
-}
-
-/// As in a form: a blank is `+` (the URL standard's form encoding).
-fn form_encoded(text: &str) -> String {
-    url_encoded(text).replace("%20", "+").replace('~', "%7E")
-}
-
-/// As it stands in JSON, and in what scripts print of a text that others hold.
-fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
 /// What `auth` has to show of a provider.
@@ -257,6 +242,26 @@ mod tests {
         assert_eq!(blotted.len(), sql.len());
         assert!(!blotted.contains("opensesame") && !blotted.contains("it''s-mine") && !blotted.contains("pa55"));
         assert!(blotted.contains("dbname=x") && blotted.contains("${T}"));
+    }
+
+    #[test]
+    fn whatever_secrets_sql_does_not_name_as_public_is_secret() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("config")).unwrap();
+        let sql = "CREATE SECRET a (TYPE s3, PROVIDER 'config', KEY_ID 'AKIA', SECRETT 'TypoValue', REGION 'eu-north-1');\n\
+                   CREATE SECRET b (TYPE postgres, HOST 'db.example', PASSWORD $$DollarPw$$, x e'EscPw\\'efgh');\n\
+                   CREATE SECRET c (TYPE azure, CONNECTION_STRING 'AccountName=n;AccountKey=AccKeyAbc==', \
+                   SECRET /* c */\n'MultiLine', EXTRA_HTTP_HEADERS MAP {'Authorization': 'Bearrer x1'}, TOKEN '${T}')";
+        fs::write(dir.path().join("config/secrets.sql"), sql).unwrap();
+        let redactor = Redactor::new(dir.path(), &Environment::load(dir.path(), []).unwrap());
+        let stars = |length: usize| "*".repeat(length);
+        let mut blotted = sql.to_owned();
+        for secret in
+            ["TypoValue", "DollarPw", "EscPw\\'efgh", "AccountName=n;AccountKey=AccKeyAbc==", "MultiLine", "Bearrer x1"]
+        {
+            blotted = blotted.replace(secret, &stars(secret.len()));
+        }
+        assert_eq!(redactor.blot(sql), blotted);
     }
 
     #[test]

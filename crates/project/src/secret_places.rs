@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use model::{Code, TokenKind};
 use regex::{Captures, Regex};
 
 use crate::redaction::{BYTES_MIN, REDACTED};
@@ -69,6 +70,47 @@ pub(crate) fn written_secrets(sql: &str) -> Vec<String> {
         .map(|found| found.as_str().to_owned())
         .filter(|text| text.len() >= BYTES_MIN && !text.contains("${"))
         .collect()
+}
+
+/// Options of a secret whose values may be shown.
+const PUBLIC_OPTIONS: [&str; 24] = [
+    "type",
+    "provider",
+    "scope",
+    "region",
+    "endpoint",
+    "key_id",
+    "url_style",
+    "use_ssl",
+    "host",
+    "hostaddr",
+    "port",
+    "user",
+    "username",
+    "database",
+    "dbname",
+    "socket",
+    "ssl_mode",
+    "account_name",
+    "tenant_id",
+    "client_id",
+    "chain",
+    "profile",
+    "account_id",
+    "secret_id",
+];
+
+/// The texts of `config/secrets.sql`, but for values that are no secrets: a key that is mistyped holds one as well.
+pub(crate) fn texts_of_secrets(sql: &str) -> Vec<String> {
+    let code = Code::new(sql);
+    let is_text = |at: usize| code.kind(at) == Some(TokenKind::Text);
+    let option =
+        |at: usize| (0..at).rev().find(|&at| matches!(code.kind(at), Some(TokenKind::Word | TokenKind::QuotedName)));
+    let is_public = |at: usize| option(at).is_some_and(|at| code.is(at, &PUBLIC_OPTIONS));
+    // The names of a MAP or a STRUCT are none either.
+    let secret = |&at: &usize| is_text(at) && !is_public(at) && code.text(at + 1) != ":";
+    let texts = (0..code.len()).filter(secret).map(|at| code.value(at));
+    texts.filter(|text| text.len() >= BYTES_MIN && !text.contains("${")).collect()
 }
 
 /// Takes out what stands where secrets use to stand.

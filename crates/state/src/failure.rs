@@ -28,18 +28,16 @@ pub(crate) enum Fence {
     AlreadyDone,
     /// A living worker delivers events of the target.
     InFlight,
-    TokenMoved,
     /// The schema is of another version than expected.
     Version,
 }
 
-const FENCES: [(&str, Fence); 7] = [
+const FENCES: [(&str, Fence); 6] = [
     ("fence:lease_lost:", Fence::LeaseLost),
     ("fence:lease_held:", Fence::LeaseHeld),
     ("fence:position_moved:", Fence::PositionMoved),
     ("fence:already_done:", Fence::AlreadyDone),
     ("fence:in_flight:", Fence::InFlight),
-    ("fence:token_moved:", Fence::TokenMoved),
     ("fence:version:", Fence::Version),
 ];
 

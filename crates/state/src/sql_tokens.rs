@@ -28,11 +28,8 @@ impl Tokens for SqlStore {
             ("replaces", Arg::Maybe(replaces)),
         ];
         let script = self.fill(include_str!("../sql/put_token.sql"), &args);
-        match self.execute(&script, None) {
-            Ok(()) => Ok(true),
-            Err(VerbError::Fence(_)) => Ok(false),
-            Err(VerbError::State(error)) => Err(error),
-        }
+        self.execute(&script, None).map_err(VerbError::unconditional)?;
+        Ok(self.token(&token.provider)?.is_some_and(|stored| stored.refresh_token == token.refresh_token))
     }
 
     fn token(&mut self, provider: &str) -> Result<Option<Token>, StateError> {

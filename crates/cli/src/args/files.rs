@@ -11,7 +11,7 @@ pub(crate) struct NewArgs {
 
 #[derive(Args)]
 pub(crate) struct EditArgs {
-    /// A model (schema.table), env, a file of config/, macros/<name> or variables/<name>
+    /// A model (schema.table), env, a file of config/, `macros/<name>` or `variables/<name>`
     #[arg(value_name = "TARGET")]
     pub(crate) target: String,
 }

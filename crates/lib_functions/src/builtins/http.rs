@@ -158,7 +158,12 @@ fn perform_authorized(
     // Whoever a redirect led to elsewhere has not seen the token.
     let has_seen = || Origin::of(&answer.url).ok() == Origin::of(&request.url).ok();
     let Some(rejected) = renewable.filter(|_| answer.status == 401 && has_seen()) else { return Ok(answer) };
-    request.secrets = authorized(&request.url, Some(&rejected))?.secrets;
+    let Authorized { secrets, renewable } = authorized(&request.url, Some(&rejected))?;
+    if renewable.is_none_or(|token| token == rejected) {
+        // There is no better one.
+        return Ok(answer);
+    }
+    request.secrets = secrets;
     perform(function, request, surroundings)
 }
 

@@ -94,6 +94,27 @@ fn a_second_401_is_the_scripts() {
     assert_eq!(server.seen().len(), 2);
 }
 
+/// There is one token, whatever is rejected.
+struct OnlyOne;
+
+impl AccessTokens for OnlyOne {
+    fn provider(&self, _: &ProviderName, _: Option<&str>, _: &Stop) -> Result<String, TokenError> {
+        Ok("0nly-one".into())
+    }
+
+    fn service_account(&self, _: &str, _: &str, _: Option<&str>, _: &Stop) -> Result<String, TokenError> {
+        Ok("0nly-one".into())
+    }
+}
+
+#[test]
+fn without_a_better_token_nothing_is_repeated() {
+    let server = Server::answers(vec![Answer::new(401, &[], "")]);
+    let api = format!("\"base_url\": \"{}\", \"auth\": {CRM}", server.url("/v1"));
+    let scene = Scene::new(&api, "print(http.get(\"x\").status_code)").tokens(Arc::new(OnlyOne));
+    assert_eq!((scene.lines(), server.seen().len()), (vec!["401".to_owned()], 1));
+}
+
 #[test]
 fn a_401_of_whom_a_redirect_led_to_renews_nothing() {
     let other = Server::answers(vec![Answer::new(401, &[], "")]);

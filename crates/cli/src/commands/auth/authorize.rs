@@ -22,6 +22,10 @@ pub(crate) fn authorize(name: &ProviderName, args: &AuthArgs, ui: &Ui) -> Result
     if environment.get("ONDATRA_KEY").is_some_and(|key| !key.is_empty()) {
         ui.error_text("note: ONDATRA_KEY is ignored: providers are asked directly");
     }
+    let injected = name.injected_variable();
+    if environment.names().any(|variable| variable == injected) {
+        ui.error_text(&format!("warning: {injected} is set, and wins over what is authorized here"));
+    }
     let provider = Provider::read(name, environment)?;
     // Nobody is asked for what cannot be kept.
     let state = OpenState::open(&invocation, args.wait.state_wait)?;
@@ -64,9 +68,9 @@ pub(crate) fn authorize(name: &ProviderName, args: &AuthArgs, ui: &Ui) -> Result
 fn lines_of_input() -> std::io::Result<Receiver<String>> {
     let (sender, lines) = channel();
     std::thread::Builder::new().name("pasted".into()).spawn(move || {
-        for line in std::io::stdin().lock().lines().map_while(Result::ok) {
+        for line in std::io::stdin().lock().split(b'\n').map_while(Result::ok) {
             // Nobody listens after the one that counts.
-            if sender.send(line).is_err() {
+            if sender.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
                 break;
             }
         }

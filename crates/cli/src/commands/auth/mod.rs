@@ -33,7 +33,7 @@ pub(crate) fn auth(args: &AuthArgs, ui: &Ui) -> Result<ExitCode, CliError> {
 }
 
 fn provider_name(name: &str) -> Result<ProviderName, CliError> {
-    let help = "2 to 64 lower-case letters, digits and inner dashes, like my-crm for the variables MY_CRM_…";
+    let help = "2 to 64 lower-case letters, digits and inner dashes, like my-crm for the variables MY_CRM_…; not status, not remove";
     ProviderName::parse(name)
         .ok_or_else(|| CliError::usage(format!("invalid provider name: {}", name.escape_debug()), help))
 }

@@ -66,14 +66,16 @@ fn exercise(fixture: &StateFixture, stores: &[SharedStore]) {
         last = got;
     }
     // A server rejects it before its time.
-    let workers = begin();
     for round in 5..=7 {
+        let workers = begin();
         server.expire_access();
         let got = all_get(&workers, Some(&last));
         assert_ne!(got, last);
         assert_eq!((server.refreshes(), server.is_revoked()), (round, false));
         // Who comes late with the old one asks nothing.
         assert_eq!(all_get(&workers, Some(&last)), got);
+        // Where the new one is rejected as well, no other would help.
+        assert_eq!(all_get(&workers, Some(&got)), got);
         assert_eq!(server.refreshes(), round);
         last = got;
     }
@@ -91,6 +93,12 @@ fn workers_on_postgresql_share_a_refresh() {
     let fixture = StateFixture::new(BINARY, BackendKind::Postgres);
     let stores: Vec<SharedStore> = (0..WORKERS).map(|at| shared(fixture.open(&format!("w{at}")))).collect();
     exercise(&fixture, &stores);
+    // A token that comes too late is fended off without an error, which the server would log with it; so is a wait.
+    let late = stores[0].lock().put_token(&token("l4te-refresh"), Some("moved-on")).unwrap();
+    let log = std::fs::read_to_string(fixture.postgres.as_ref().unwrap().folder().join("log")).unwrap();
+    assert!(!late && !log.contains("l4te-refresh") && !log.contains("refresh_token = '"), "{log}");
+    let errors = log.matches("fence:lease_held").count();
+    assert!(errors < WORKERS * 8, "{errors} refusals of the lease: those who wait ask otherwise");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use testkit::Changes;
 
 pub(super) type Case = fn(&mut SqlStore, &str);
 
-pub(super) const CASES: [(&str, Case); 25] = [
+pub(super) const CASES: [(&str, Case); 26] = [
     ("feeding twice adds nothing", feeding_twice_adds_nothing),
     ("a position that moved stops the feed", a_position_that_moved_stops_the_feed),
     ("claims are cut in order", claims_are_cut_in_order),
