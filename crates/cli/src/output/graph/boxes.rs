@@ -13,16 +13,23 @@ const DOTS: usize = 3;
 pub(super) struct Limits {
     pub title: usize,
     pub line: usize,
+    /// Whether arrows are as short as they can be.
+    pub is_tight: bool,
 }
 
-/// From what nothing is cut but the unusual, to what is just readable.
-pub(super) const STEPS: [Limits; 6] = [
-    Limits { title: 48, line: 110 },
-    Limits { title: 32, line: 88 },
-    Limits { title: 24, line: 70 },
-    Limits { title: 18, line: 56 },
-    Limits { title: 12, line: 44 },
-    Limits { title: 8, line: 34 },
+/// From what nothing is cut but the unusual, to what is just readable: first lines give way, then titles.
+pub(super) const STEPS: [Limits; 11] = [
+    Limits { title: 48, line: 110, is_tight: false },
+    Limits { title: 48, line: 80, is_tight: false },
+    Limits { title: 32, line: 80, is_tight: true },
+    Limits { title: 32, line: 56, is_tight: true },
+    Limits { title: 24, line: 56, is_tight: true },
+    Limits { title: 24, line: 44, is_tight: true },
+    Limits { title: 18, line: 44, is_tight: true },
+    Limits { title: 18, line: 32, is_tight: true },
+    Limits { title: 14, line: 32, is_tight: true },
+    Limits { title: 12, line: 32, is_tight: true },
+    Limits { title: 10, line: 30, is_tight: true },
 ];
 
 /// A box's words.

@@ -19,7 +19,7 @@ pub(crate) fn dot(graph: &Graph) -> String {
         }
         out.push_str("  }\n");
     }
-    graph.edges.iter().for_each(|(from, to)| {
+    graph.arrows().iter().for_each(|(from, to)| {
         let _ = writeln!(out, "  n{from} -> n{to};");
     });
     out.push_str("}\n");

@@ -71,11 +71,9 @@ fn rounds(count: usize, edges: &[(usize, usize)]) -> Vec<Vec<usize>> {
     while !left.is_empty() {
         let mut ready: Vec<usize> = left.iter().copied().filter(|&node| missing[node] == 0).collect();
         if ready.is_empty() {
-            let gain = |node: usize| {
-                let out = leads[node].iter().filter(|to| left.contains(to)).count();
-                missing[node].saturating_sub(out).saturating_add(usize::from(out == 0))
-            };
-            ready.extend(left.iter().copied().min_by_key(|&node| gain(node)));
+            let leads_to = |node: usize| leads[node].iter().filter(|to| left.contains(to)).count();
+            let loss = |node: usize| missing[node].cast_signed() - leads_to(node).cast_signed();
+            ready.extend(left.iter().copied().min_by_key(|&node| loss(node)));
         }
         for &node in &ready {
             left.remove(&node);

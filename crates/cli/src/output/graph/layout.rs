@@ -10,7 +10,7 @@ use super::tracks::{Channel, Wire};
 use crate::output::measure::{one_line, shorten};
 
 /// Columns between two schemas' columns that no wire joins.
-const GAP: usize = 3;
+const GAP: usize = 2;
 /// So many tracks stand apart, more of them side by side.
 const APART: usize = 8;
 
@@ -82,7 +82,7 @@ impl<'a> Plan<'a> {
         let headings = self.headings(&columns);
         let paths = self.paths(&boxes, &columns);
         let end = columns.xs.last().map_or(0, |(x, width)| x + width);
-        let width = end + channel_width(self.rows.channels.last(), true);
+        let width = end + channel_width(self.rows.channels.last(), limits, true);
         Layout { boxes, headings, paths, width, height: HEAD + cells(self.rows.count) }
     }
 
@@ -101,7 +101,8 @@ impl<'a> Plan<'a> {
             widths.push(of(true).max(of(false)).unwrap_or(1));
         }
         for band in &self.layers.bands {
-            let between = band.columns.clone().skip(1).map(|at| channel_width(self.rows.channels.get(at), false));
+            let between =
+                band.columns.clone().skip(1).map(|at| channel_width(self.rows.channels.get(at), limits, false));
             let has: usize = widths[band.columns.clone()].iter().sum::<usize>() + between.sum::<usize>();
             let heading = one_line(&band.schema).width().min(limits.title);
             widths[band.columns.end - 1] += heading.saturating_sub(has);
@@ -109,7 +110,7 @@ impl<'a> Plan<'a> {
         let mut x = 0;
         let mut xs = Vec::new();
         for (at, width) in widths.into_iter().enumerate() {
-            x += channel_width(self.rows.channels.get(at), at == 0);
+            x += channel_width(self.rows.channels.get(at), limits, at == 0);
             xs.push((x, width));
             x += width;
         }
@@ -196,9 +197,10 @@ fn pitch(channel: &Channel) -> usize {
     if channel.tracks > APART { 1 } else { 2 }
 }
 
-fn channel_width(channel: Option<&Channel>, is_margin: bool) -> usize {
+fn channel_width(channel: Option<&Channel>, limits: Limits, is_margin: bool) -> usize {
+    let arrow = if limits.is_tight { 1 } else { 2 };
     match channel {
-        Some(channel) if !channel.wires.is_empty() => channel.tracks.max(1) * pitch(channel) + 2,
+        Some(channel) if !channel.wires.is_empty() => channel.tracks.max(1) * pitch(channel) + arrow,
         _ if is_margin => 0,
         _ => GAP,
     }

@@ -18,7 +18,7 @@ pub(crate) fn mermaid(graph: &Graph) -> String {
         }
         out.push_str("  end\n");
     }
-    graph.edges.iter().for_each(|(from, to)| {
+    graph.arrows().iter().for_each(|(from, to)| {
         let _ = writeln!(out, "  n{from} --> n{to}");
     });
     out.push_str("  classDef target stroke-width:3px\n  classDef unknown stroke-dasharray:4 3\n");

@@ -102,12 +102,17 @@ impl Graph {
         unknown.into_iter().chain(own).map(|mark| format!(" {mark}")).collect()
     }
 
-    /// The edges between different nodes, each once, in order.
+    /// The edges, each once, in order.
+    fn arrows(&self) -> Vec<(usize, usize)> {
+        let mut arrows = self.edges.clone();
+        arrows.sort_unstable();
+        arrows.dedup();
+        arrows
+    }
+
+    /// Those between different nodes.
     fn joins(&self) -> Vec<(usize, usize)> {
-        let mut joins: Vec<_> = self.edges.iter().copied().filter(|(from, to)| from != to).collect();
-        joins.sort_unstable();
-        joins.dedup();
-        joins
+        self.arrows().into_iter().filter(|(from, to)| from != to).collect()
     }
 
     /// The schemas in the order of their columns, each with its nodes.

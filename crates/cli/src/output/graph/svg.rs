@@ -74,9 +74,9 @@ impl Sheet {
         MARGIN + cell * CELL.0
     }
 
-    /// The upper edge of a cell.
+    /// The upper edge of a cell. Below the names of schemas is room for the cap of a box.
     fn y(&self, cell: usize) -> usize {
-        self.top + cell * CELL.1
+        self.top + cell * CELL.1 + if cell < HEAD { 0 } else { CELL.1 / 2 }
     }
 
     fn center(&self, (x, y): (usize, usize)) -> (usize, usize) {
@@ -86,12 +86,12 @@ impl Sheet {
     /// What a schema's boxes stand on, with its name.
     fn ground(&self, out: &mut String, heading: &Heading, layout: &Layout) {
         let (x, y) = (self.x(heading.x) - GROUND, self.y(0) - GROUND / 2);
-        let (width, height) = (heading.width * CELL.0 + 2 * GROUND, (layout.height) * CELL.1 + GROUND);
+        let (width, height) = (heading.width * CELL.0 + 2 * GROUND, self.y(layout.height) - self.y(0) + GROUND);
         let _ = writeln!(
             out,
             "<rect class=\"ground\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"8\"/>"
         );
-        text(out, "schema", (self.x(heading.x), self.y(HEAD) - 2), &heading.text);
+        text(out, "schema", (self.x(heading.x), self.y(0) + 13), &heading.text);
     }
 
     fn node(&self, out: &mut String, placed: &Placed, node: &Node) {
