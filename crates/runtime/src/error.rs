@@ -199,7 +199,7 @@ impl RunError {
 }
 
 fn column_help(model: &str, column: &str, available: &[String]) -> String {
-    match closest(column, available.iter().cloned()) {
+    match closest(column, available.iter().cloned()).filter(|_| !column.is_empty()) {
         Some(close) => format!("did you mean `{model}.{close}`?"),
         None => format!("name a column that the last run of {model} gave"),
     }

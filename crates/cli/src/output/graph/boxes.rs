@@ -45,7 +45,7 @@ impl Shown {
         let marks = graph.marks(at);
         let room = if node.lines.is_empty() { limits.title } else { limits.line - 2 };
         let title = format!("{}{marks}", shorten(&one_line(&node.title), room.saturating_sub(marks.width())));
-        Self { title, lines: lines(node).iter().map(|line| shorten(line, limits.line)).collect() }
+        Self { title, lines: lines(node, limits.line) }
     }
 
     /// Columns of the whole box.
@@ -56,13 +56,15 @@ impl Shown {
     }
 }
 
-/// The lines of a box, with what they say in columns: `◆ total ········ [SUM]  ● raw.orders.amount`.
-pub(super) fn lines(node: &Node) -> Vec<String> {
-    let names: Vec<String> = node.lines.iter().map(|line| one_line(&line.column)).collect();
+/// The lines of a box, in so many columns: `◆ total ········ [SUM]  ● raw.orders.amount`. A long name leaves room for
+/// where it comes from.
+pub(super) fn lines(node: &Node, columns: usize) -> Vec<String> {
+    let names: Vec<String> = node.lines.iter().map(|line| shorten(&one_line(&line.column), columns * 2 / 5)).collect();
     let told = || node.lines.iter().zip(&names).filter(|(line, _)| !line.sources.is_empty());
     let name = told().map(|(_, name)| name.width()).max().unwrap_or(0);
     let label = told().map(|(line, _)| line.label.width()).max().unwrap_or(0);
-    node.lines.iter().zip(&names).map(|(line, own)| aligned(line, own, name, label)).collect()
+    let line = |(line, own): (&Line, &String)| shorten(&aligned(line, own, name, label), columns);
+    node.lines.iter().zip(&names).map(line).collect()
 }
 
 fn aligned(line: &Line, own: &str, name: usize, label: usize) -> String {

@@ -7,6 +7,8 @@ const EAST: u8 = 1;
 const WEST: u8 = 2;
 const NORTH: u8 = 4;
 const SOUTH: u8 = 8;
+const EAST_WEST: u8 = EAST | WEST;
+const NORTH_SOUTH: u8 = NORTH | SOUTH;
 
 #[derive(Debug, Clone, Default)]
 struct Cell {
@@ -99,8 +101,6 @@ fn finish(out: &mut String, (text, color): &(String, Option<Color>), paint: &dyn
 fn wire(cell: &Cell) -> char {
     let joined = cell.upright.is_none_or(|wire| cell.across.is_empty() || cell.across.contains(&wire));
     let arms = if joined { cell.arms } else { cell.arms & (NORTH | SOUTH) };
-    const EAST_WEST: u8 = EAST | WEST;
-    const NORTH_SOUTH: u8 = NORTH | SOUTH;
     match arms {
         0 => ' ',
         EAST | WEST | EAST_WEST => '─',

@@ -185,7 +185,9 @@ fn columns(graph: &Graph, joins: &[(usize, usize)]) -> (Vec<Band>, Vec<usize>) {
         let within = joins.iter().filter_map(|(from, to)| Some((*place.get(from)?, *place.get(to)?)));
         let rounds = rounds(nodes.len(), &within.collect::<Vec<_>>());
         for (column, round) in rounds.iter().enumerate() {
-            round.iter().for_each(|&at| column_of[nodes[at]] = start + column);
+            for &at in round {
+                column_of[nodes[at]] = start + column;
+            }
         }
         bands.push(Band { schema: graph.nodes[nodes[0]].schema.clone(), columns: start..start + rounds.len() });
         start += rounds.len();
@@ -195,7 +197,9 @@ fn columns(graph: &Graph, joins: &[(usize, usize)]) -> (Vec<Band>, Vec<usize>) {
 
 fn bundles(joins: &[(usize, usize)], column_of: &[usize]) -> Vec<Bundle> {
     let mut targets: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    joins.iter().for_each(|&(from, to)| targets.entry(from).or_default().push(to));
+    for &(from, to) in joins {
+        targets.entry(from).or_default().push(to);
+    }
     let mut bundles: BTreeMap<(usize, Vec<usize>), Vec<usize>> = BTreeMap::new();
     for (from, targets) in targets {
         bundles.entry((column_of[from], targets)).or_default().push(from);

@@ -162,11 +162,11 @@ impl<'a> Plan<'a> {
         let spine = wire
             .span()
             .zip(wire.track)
-            .map(|((top, bottom), track)| (self.turn(at, channel, track, columns), row(top), row(bottom)));
+            .map(|((top, bottom), track)| (columns.turn(at, channel, track), row(top), row(bottom)));
         let bottom = wire.bottom.filter(|_| !wire.is_back).map(|bottom| {
             let turns = self.rows.channels.iter().enumerate().flat_map(|(at, channel)| {
                 let back = channel.wires.iter().filter(|other| other.is_back && other.bundle == wire.bundle);
-                back.filter_map(move |other| Some(self.turn(at, channel, other.track?, columns)))
+                back.filter_map(move |other| Some(columns.turn(at, channel, other.track?)))
             });
             let own = spine.map_or(0, |(x, _, _)| x);
             (row(bottom), turns.min().unwrap_or(own), own)
@@ -179,18 +179,20 @@ impl<'a> Plan<'a> {
             bottom,
         }
     }
-
-    /// The column of a track.
-    fn turn(&self, at: usize, channel: &Channel, track: usize, columns: &Columns) -> usize {
-        let start = if at == 0 { 0 } else { columns.xs[at - 1].0 + columns.xs[at - 1].1 };
-        start + 1 + track * pitch(channel)
-    }
 }
 
 /// Columns of items, as first cell and width, and the width of their small boxes.
 struct Columns {
     xs: Vec<(usize, usize)>,
     small: Vec<usize>,
+}
+
+impl Columns {
+    /// The cell of a track in the channel before column `at`.
+    fn turn(&self, at: usize, channel: &Channel, track: usize) -> usize {
+        let start = at.checked_sub(1).map_or(0, |before| self.xs[before].0 + self.xs[before].1);
+        start + 1 + track * pitch(channel)
+    }
 }
 
 fn pitch(channel: &Channel) -> usize {

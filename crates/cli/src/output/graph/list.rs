@@ -3,14 +3,16 @@
 use super::boxes::lines;
 use super::text::color;
 use super::{Graph, Node};
-use crate::output::measure::{one_line, shorten, wrap};
+use crate::output::measure::{one_line, wrap};
 use crate::ui::Color;
 
 /// Each schema with its nodes, each node with what leads to it.
 pub(super) fn list(graph: &Graph, room: usize, paint: &dyn Fn(&str, Color) -> String) -> Vec<String> {
     let joins = graph.joins();
     let mut sources: Vec<Vec<&str>> = vec![Vec::new(); graph.nodes.len()];
-    joins.iter().for_each(|&(from, to)| sources[to].push(&graph.nodes[from].name));
+    for &(from, to) in &joins {
+        sources[to].push(&graph.nodes[from].name);
+    }
     let mut out = Vec::new();
     for (schema, nodes) in graph.schemas() {
         out.extend(wrap(&one_line(schema), room));
@@ -40,6 +42,6 @@ fn entry(
         let text = format!("← {}", sources.iter().map(|name| one_line(name)).collect::<Vec<_>>().join(", "));
         out.extend(wrap(&text, inner).into_iter().map(|line| format!("    {line}")));
     }
-    out.extend(lines(node).into_iter().map(|line| format!("    {}", shorten(&line, inner))));
+    out.extend(lines(node, inner).into_iter().map(|line| format!("    {line}")));
     out
 }

@@ -69,29 +69,24 @@ struct Sheet {
 }
 
 impl Sheet {
-    /// The left edge of a cell.
-    fn x(&self, cell: usize) -> usize {
-        MARGIN + cell * CELL.0
-    }
-
     /// The upper edge of a cell. Below the names of schemas is room for the cap of a box.
     fn y(&self, cell: usize) -> usize {
         self.top + cell * CELL.1 + if cell < HEAD { 0 } else { CELL.1 / 2 }
     }
 
     fn center(&self, (x, y): (usize, usize)) -> (usize, usize) {
-        (self.x(x) + CELL.0 / 2, self.y(y) + CELL.1 / 2)
+        (left_of(x) + CELL.0 / 2, self.y(y) + CELL.1 / 2)
     }
 
     /// What a schema's boxes stand on, with its name.
     fn ground(&self, out: &mut String, heading: &Heading, layout: &Layout) {
-        let (x, y) = (self.x(heading.x) - GROUND, self.y(0) - GROUND / 2);
+        let (x, y) = (left_of(heading.x) - GROUND, self.y(0) - GROUND / 2);
         let (width, height) = (heading.width * CELL.0 + 2 * GROUND, self.y(layout.height) - self.y(0) + GROUND);
         let _ = writeln!(
             out,
             "<rect class=\"ground\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"8\"/>"
         );
-        text(out, "schema", (self.x(heading.x), self.y(0) + 13), &heading.text);
+        text(out, "schema", (left_of(heading.x), self.y(0) + 13), &heading.text);
     }
 
     fn node(&self, out: &mut String, placed: &Placed, node: &Node) {
@@ -103,7 +98,7 @@ impl Sheet {
             Role::Unknown => "box unknown",
         };
         let _ = writeln!(out, "<g><title>{}</title>", escaped(&one_line(&node.name)));
-        let left = self.x(placed.x + 2);
+        let left = left_of(placed.x + 2);
         if placed.shown.lines.is_empty() {
             let _ = writeln!(
                 out,
@@ -140,7 +135,7 @@ impl Sheet {
         }
         for &(row, to, into_box) in &path.right {
             if into_box {
-                let (x, y) = (self.x(to + 1) + CELL.0 / 2, self.center((0, row)).1);
+                let (x, y) = (left_of(to + 1) + CELL.0 / 2, self.center((0, row)).1);
                 let _ = writeln!(out, "<path class=\"arrow\" d=\"M{} {}l{ARROW} 4l-{ARROW} 4z\"/>", x - ARROW, y - 4);
             }
         }
@@ -149,8 +144,8 @@ impl Sheet {
     /// The lines of a wire between two columns. It bends in the direction in which it leads, so that it can be seen where
     /// several meet and where they only cross.
     fn wire(&self, path: &Path) -> String {
-        let from_edge = |from: usize| self.x(from).saturating_sub(CELL.0 / 2);
-        let to_edge = |to: usize, into_box: bool| self.x(to + 1) + CELL.0 / 2 - if into_box { ARROW - 1 } else { 0 };
+        let from_edge = |from: usize| left_of(from).saturating_sub(CELL.0 / 2);
+        let to_edge = |to: usize, into_box: bool| left_of(to + 1) + CELL.0 / 2 - if into_box { ARROW - 1 } else { 0 };
         let middle = |row: usize| self.center((0, row)).1;
         let mut d = String::new();
         for &(row, from) in &path.left {
@@ -190,6 +185,11 @@ impl Sheet {
         }
         d
     }
+}
+
+/// The left edge of a cell.
+fn left_of(cell: usize) -> usize {
+    MARGIN + cell * CELL.0
 }
 
 fn text(out: &mut String, class: &str, (x, y): (usize, usize), text: &str) {

@@ -69,7 +69,9 @@ impl Channel {
             }
             self.before[other].extend(later);
         }
-        wires.iter().for_each(|&wire| self.wires[wire].right.push((row, into_box)));
+        for &wire in wires {
+            self.wires[wire].right.push((row, into_box));
+        }
         true
     }
 

@@ -117,7 +117,7 @@ pub(super) fn any(seed: u64, nodes: usize, schemas: usize) -> Graph {
     let mut all: Vec<Node> =
         (0..nodes).map(|at| node(&format!("s{}", at * schemas / nodes), &format!("model_{at}"))).collect();
     let mut edges = Vec::new();
-    for to in 1..nodes {
+    for (to, node) in all.iter_mut().enumerate().skip(1) {
         for _ in 0..chance.below(4) {
             // Most models read what is near to them.
             let from = if chance.below(20) == 0 {
@@ -128,7 +128,7 @@ pub(super) fn any(seed: u64, nodes: usize, schemas: usize) -> Graph {
             edges.push((from, to));
         }
         if chance.below(10) == 0 {
-            all[to].lines = (0..chance.below(5) + 1).map(|at| line(&format!("c{at}"), "[SUM]", "● a.b")).collect();
+            node.lines = (0..=chance.below(5)).map(|at| line(&format!("c{at}"), "[SUM]", "● a.b")).collect();
         }
     }
     graph(all, &edges)

@@ -49,7 +49,7 @@ fn hostile_names_break_no_box() {
     let boxes = graph(super::samples::HOSTILE.map(|name| node("s", name)).into(), &[]);
     let text = drawn(&boxes, None);
     let widths: Vec<usize> =
-        text.lines().filter(|line| line.starts_with(['╭', '│', '╰'])).map(|line| line.width()).collect();
+        text.lines().filter(|line| line.starts_with(['╭', '│', '╰'])).map(UnicodeWidthStr::width).collect();
     assert_eq!(widths.len(), 3 * super::samples::HOSTILE.len());
     assert!(widths.iter().all(|width| *width == widths[0]), "{text}");
 }

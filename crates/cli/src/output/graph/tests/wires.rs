@@ -26,8 +26,11 @@ fn joined(layout: &Layout) -> BTreeSet<(usize, usize)> {
         .collect()
 }
 
-/// The straight parts of a layout's wires: wire, row or column, from, to.
-fn parts(layout: &Layout) -> (Vec<(usize, usize, usize, usize)>, Vec<(usize, usize, usize, usize)>) {
+/// A straight part of a wire: which wire, its row or column, from, to.
+type Part = (usize, usize, usize, usize);
+
+/// The parts of a layout's wires: those across, and those up and down.
+fn parts(layout: &Layout) -> (Vec<Part>, Vec<Part>) {
     let (mut across, mut upright) = (Vec::new(), Vec::new());
     for path in &layout.paths {
         let turn = path.spine.map(|(x, top, bottom)| {
@@ -46,7 +49,7 @@ fn parts(layout: &Layout) -> (Vec<(usize, usize, usize, usize)>, Vec<(usize, usi
 }
 
 /// A wire that comes into a row in which another ends must not touch it, unless both go into the same box there.
-fn assert_apart(parts: &[(usize, usize, usize, usize)], shared: &BTreeSet<(usize, usize)>) {
+fn assert_apart(parts: &[Part], shared: &BTreeSet<(usize, usize)>) {
     for (at, a) in parts.iter().enumerate() {
         for b in &parts[at + 1..] {
             let touch = a.0 != b.0 && a.1 == b.1 && a.2 <= b.3 && b.2 <= a.3;
