@@ -197,18 +197,28 @@ fn text(out: &mut String, class: &str, (x, y): (usize, usize), text: &str) {
     let _ = writeln!(out, "<text{class} x=\"{x}\" y=\"{y}\" xml:space=\"preserve\">{}</text>", escaped(text));
 }
 
-/// A line about a column; the dots in it are not to be read.
+/// A line about a column: each part of it where its cells are, whatever the font makes of those before. The dots are not
+/// to be read.
 fn column(out: &mut String, (x, y): (usize, usize), line: &str) {
-    let dots = line.find(" ··").map(|at| at + 1);
-    let (name, rest) = line.split_at(dots.unwrap_or(line.len()));
-    let (dots, rest) = rest.split_at(rest.find(|c| c != '·').unwrap_or(rest.len()));
-    let dots = if dots.is_empty() { String::new() } else { format!("<tspan class=\"quiet\">{dots}</tspan>") };
-    let _ = writeln!(
-        out,
-        "<text x=\"{x}\" y=\"{y}\" xml:space=\"preserve\">{}{dots}{}</text>",
-        escaped(name),
-        escaped(rest)
-    );
+    let _ = write!(out, "<text y=\"{y}\" xml:space=\"preserve\">");
+    let mut from = 0;
+    for end in parts(line) {
+        let part = &line[from..end];
+        let blanks = part.len() - part.trim_start().len();
+        let x = x + (line[..from].width() + blanks) * CELL.0;
+        let class = if part.trim().starts_with('·') { " class=\"quiet\"" } else { "" };
+        let _ = write!(out, "<tspan{class} x=\"{x}\">{}</tspan>", escaped(part.trim()));
+        from = end;
+    }
+    out.push_str("</text>\n");
+}
+
+/// Where a name, the dots behind it, a label and sources end.
+fn parts(line: &str) -> Vec<usize> {
+    let Some(dots) = line.find(" ··") else { return vec![line.len()] };
+    let rest = dots + 1 + line[dots + 1..].find(|c| c != '·').unwrap_or(line.len() - dots - 1);
+    let sources = line[rest..].find("  ").map(|at| rest + at).filter(|&at| at > rest);
+    [Some(dots), Some(rest), sources, Some(line.len())].into_iter().flatten().collect()
 }
 
 /// A text as XML; what XML cannot hold at all is replaced.
