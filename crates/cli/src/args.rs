@@ -5,6 +5,7 @@ mod check;
 mod files;
 mod look;
 mod queue;
+mod shell;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -20,6 +21,8 @@ pub(crate) use look::{BlueprintArgs, DescribeArgs, DescribeCommand, HistoryArgs,
 pub(crate) use queue::{
     PushArgs, QueueArgs, QueueCommand, QueueDrainArgs, QueueDropArgs, QueueResetArgs, QueueRetryArgs, QueueShowArgs,
 };
+
+pub(crate) use shell::{CompletionsArgs, ManArgs};
 
 /// The scripts that `init` writes, for the help: what they do is up to their files.
 const SCRIPTS: [(&str, &str); 7] = [
@@ -164,6 +167,14 @@ pub(crate) enum Command {
     /// The project in numbers: models, runs, rows, and how deliveries stand
     #[command(override_usage = "ondatrasql stats")]
     Stats,
+    /// Look at all that a run needs, and tell how to mend what is amiss
+    ///
+    /// The engine, its extensions, the configuration, the lake, the state and its key, the disk, the clock, permissions,
+    /// leftovers. Nothing is changed. An error is exit code 1. Examples:
+    ///   ondatrasql doctor
+    ///   ondatrasql doctor --json
+    #[command(override_usage = "ondatrasql doctor", verbatim_doc_comment)]
+    Doctor,
     /// What is to be delivered to other systems, target by target
     ///
     /// Without a command: how every target stands. Examples:
@@ -209,6 +220,20 @@ pub(crate) enum Command {
     /// Runs a script of `sql/`; never parsed, the words are read by hand
     #[command(skip)]
     Script(String),
+    /// Print what makes a shell complete commands, flags and models
+    ///
+    /// Put the line of your shell into its start file:
+    ///   source <(ondatrasql completions bash)      # ~/.bashrc
+    ///   source <(ondatrasql completions zsh)       # ~/.zshrc, behind compinit
+    ///   ondatrasql completions fish | source       # ~/.config/fish/config.fish
+    #[command(override_usage = "ondatrasql completions bash|zsh|fish", display_order = 88, verbatim_doc_comment)]
+    Completions(CompletionsArgs),
+    /// Print the man page, or write one for each command
+    ///
+    /// Example:
+    ///   ondatrasql man --dir ~/.local/share/man/man1
+    #[command(override_usage = "ondatrasql man [--dir <folder>]", display_order = 89, verbatim_doc_comment)]
+    Man(ManArgs),
     /// Print the version
     #[command(override_usage = "ondatrasql version", display_order = 90)]
     Version,
@@ -414,7 +439,8 @@ pub(crate) fn read(words: &[String]) -> Result<Command, CliError> {
     let known = CommandLine::command().find_subcommand(name).is_some();
     // `auth` alone lists what variables describe, and they may be the process's.
     let is_list = name == "auth" && words.len() == 1;
-    let needs_project = known && !is_list && !matches!(name.as_str(), "help" | "init" | "version");
+    let needs_project =
+        known && !is_list && !matches!(name.as_str(), "help" | "init" | "version" | "completions" | "man");
     if needs_project && !asks_for_help {
         // Outside a project this comes before anything that may be wrong with the arguments.
         project::find_root(&current_folder()?)?;
@@ -489,7 +515,7 @@ fn is_init_script(name: &str) -> bool {
 }
 
 /// The whole command line, with the scripts as commands: for texts, not for parsing.
-fn described() -> clap::Command {
+pub(crate) fn described() -> clap::Command {
     let own = script_root().map(|root| script_names(&root)).unwrap_or_default();
     let own = own.into_iter().filter(|name| !is_init_script(name) && name != "help");
     let own = own.filter(|name| CommandLine::command().find_subcommand(name).is_none());
@@ -617,4 +643,59 @@ fn usage_of(name: &str) -> String {
         None => line.render_usage(),
     };
     usage.to_string().trim_start_matches("Usage: ").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::PathBuf;
+
+    use super::{described, prepare_sql};
+
+    fn pages() -> Vec<PathBuf> {
+        let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+        let folders = ["docs", "docs/checks", "docs/errors"].map(|folder| root.join(folder));
+        let entries =
+            folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap()).map(|entry| entry.unwrap().path());
+        entries
+            .filter(|path| path.extension().is_some_and(|ending| ending == "md"))
+            .chain([root.join("README.md")])
+            .collect()
+    }
+
+    /// The calls of the program in the blocks for a shell, without what describes a form: `[…]`, `<…>`.
+    fn calls(page: &str) -> Vec<String> {
+        let mut is_shell = false;
+        let lines = page.lines().filter(|line| {
+            if let Some(language) = line.trim_start().strip_prefix("```") {
+                is_shell = ["sh", "console", "bash"].contains(&language);
+            }
+            is_shell
+        });
+        let calls = lines.filter_map(|line| {
+            let line = line.trim_start();
+            line.strip_prefix("$ ").unwrap_or(line).strip_prefix("ondatrasql ")
+        });
+        calls.filter(|call| !call.contains(['[', '<', '…'])).map(str::to_owned).collect()
+    }
+
+    /// What is read today was read when it was written, or the page is wrong.
+    #[test]
+    fn every_call_in_the_docs_is_understood() {
+        let mut count = 0;
+        for path in pages() {
+            for call in calls(&fs::read_to_string(&path).unwrap()) {
+                let words = shlex::split(&call).unwrap_or_else(|| panic!("{}: {call}", path.display()));
+                let is_end = |word: &String| ["|", ">", "&&", ";"].contains(&word.as_str());
+                let words: Vec<String> = words.into_iter().take_while(|word| !is_end(word)).collect();
+                let words = if words[0] == "sql" { prepare_sql(&words) } else { words };
+                let words: Vec<String> = words.into_iter().filter(|word| word != "--json").collect();
+                let line = [vec!["ondatrasql".to_owned()], words].concat();
+                let read = described().try_get_matches_from(line);
+                assert!(read.is_ok(), "{}: {call}: {}", path.display(), read.unwrap_err());
+                count += 1;
+            }
+        }
+        assert!(count > 30, "only {count} calls were found");
+    }
 }

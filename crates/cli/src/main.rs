@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod completion;
 mod duration;
 mod error;
 mod excerpt;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
 }
 
 fn command() -> ExitCode {
+    completion::answer_shell();
     let (json, words) = invocation::words(std::env::args_os());
     let ui = Ui::from_terminal(json);
     let result = args::read(&words).and_then(|command| commands::dispatch(command, &ui));

@@ -38,6 +38,11 @@ impl SpillFolder {
         }
     }
 
+    /// Folders of processes that are gone, of this user and of others.
+    pub fn leftovers(temp_root: &Path) -> Vec<PathBuf> {
+        leftovers(temp_root).map(|(path, _)| path).collect()
+    }
+
     /// The folder.
     pub fn path(&self) -> &Path {
         &self.path
@@ -61,14 +66,20 @@ fn lock(path: &Path) -> std::io::Result<File> {
 }
 
 fn remove_leftovers(temp_root: &Path) {
-    for entry in fs::read_dir(temp_root).into_iter().flatten().flatten() {
-        let is_ours = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
-        let Some(folder) = is_ours.then(|| File::open(entry.path()).ok()).flatten() else { continue };
-        if folder.try_lock().is_ok() {
-            // Somebody else may be removing it too, or it belongs to another user.
-            let _ = fs::remove_dir_all(entry.path());
-        }
+    for (path, _lock) in leftovers(temp_root) {
+        // Somebody else may be removing it too, or it belongs to another user.
+        let _ = fs::remove_dir_all(path);
     }
+}
+
+/// Folders of processes that are gone, each with its lock.
+fn leftovers(temp_root: &Path) -> impl Iterator<Item = (PathBuf, File)> {
+    let entries = fs::read_dir(temp_root).into_iter().flatten().flatten();
+    let ours = entries.filter(|entry| entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX)));
+    ours.filter_map(|entry| {
+        let folder = File::open(entry.path()).ok()?;
+        folder.try_lock().is_ok().then(|| (entry.path(), folder))
+    })
 }
 
 #[cfg(test)]

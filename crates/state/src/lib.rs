@@ -38,7 +38,7 @@ pub use copy::{Copied, copy};
 pub use error::StateError;
 pub use heartbeat::Heartbeat;
 pub use leases::{Lease, LeaseAnswer, Leases};
-pub use open::{LEASE, StateConfig, open};
+pub use open::{LEASE, StateConfig, open, state_file};
 pub use queue::{
     AdoptedClaim, Claim, ClaimLease, Counts, DeliveryReport, Event, Fed, Feed, Job, Outcome, OutcomeStatus, Position,
     Queue, Recovery,

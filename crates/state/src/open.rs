@@ -1,9 +1,11 @@
 //! Opens the state that `config/state.sql` attaches, in a session of its own (chapter 04 §2).
 
+use std::path::PathBuf;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use engine::{Connection, EngineError, EngineOptions, Instance, needed_extensions};
+use model::{Code as SqlCode, TokenKind};
 use project::{ConfigFailure, ConfigFile};
 use types::Code;
 
@@ -135,9 +137,24 @@ fn is_cut_short(failure: &ConfigFailure<EngineError>) -> bool {
     is_short && std::fs::read(path).is_ok_and(|bytes| is_begun(&bytes)) && std::fs::remove_file(path).is_ok()
 }
 
+/// The file of a state that is in one, as `config/state.sql` names it.
+pub fn state_file(file: &ConfigFile) -> Option<PathBuf> {
+    let text = &file.expanded.text;
+    if is_of_server(text) {
+        return None;
+    }
+    let code = SqlCode::new(text);
+    let path = (0..code.len()).find(|&at| code.kind(at) == Some(TokenKind::Text))?;
+    Some(PathBuf::from(code.value(path)))
+}
+
 /// Whether the state is on a server, by the text of its configuration.
 pub(crate) fn is_on_server(config: &StateConfig) -> bool {
-    let names = needed_extensions(&[&config.file.expanded.text]);
+    is_of_server(&config.file.expanded.text)
+}
+
+fn is_of_server(text: &str) -> bool {
+    let names = needed_extensions(&[text]);
     names.contains(&"quack") || names.contains(&"postgres_scanner")
 }
 

@@ -48,7 +48,7 @@ pub(crate) struct BlueprintArgs {
 pub(crate) struct LineageArgs {
     /// `overview`, a target (schema.table), or a column of one (schema.table.column)
     #[arg(value_name = "WHAT")]
-    pub(crate) what: String,
+    pub(crate) lineage_of: String,
     /// How to draw it
     #[arg(long, short, value_enum, default_value = "text")]
     pub(crate) format: LineageFormat,

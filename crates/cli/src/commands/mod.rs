@@ -3,12 +3,15 @@
 mod auth;
 mod blueprint;
 mod check;
+mod completions;
 mod describe;
+mod doctor;
 mod edit;
 mod findings;
 mod history;
 mod init;
 mod lineage;
+mod man;
 mod new;
 mod push;
 mod query;
@@ -43,12 +46,15 @@ pub(crate) fn dispatch(command: Command, ui: &Ui) -> Result<ExitCode, CliError> 
         Command::Describe(args) => describe::describe(&args, ui),
         Command::Lineage(args) => lineage::lineage(&args, ui),
         Command::Stats => stats::stats(ui),
+        Command::Doctor => doctor::doctor(ui),
         Command::Script(name) => sql_file::sql_file(&name, ui),
         Command::Queue(args) => queue::queue(args, ui),
         Command::Push(args) => push::push(&args, ui),
         Command::Auth(args) => auth::auth(&args, ui),
         Command::State { command } => state::state(command, ui),
         Command::Validate(args) => validate::validate(args, ui),
+        Command::Completions(args) => completions::completions(&args, ui),
+        Command::Man(args) => man::man(&args, ui),
         Command::Version => version::version(ui),
         Command::Help { command } => {
             ui.result(&help(command.as_deref())?)?;

@@ -20,7 +20,7 @@ pub(crate) fn lineage(args: &LineageArgs, ui: &Ui) -> Result<ExitCode, CliError>
     let invocation = Invocation::enter(ui)?;
     let config = read_config(&invocation.root, &invocation.environment)?;
     let session = Session::open(&config, &invocation.session_options())?;
-    let mut lineage = runtime::lineage(&session, &invocation.root, &args.what)?;
+    let mut lineage = runtime::lineage(&session, &invocation.root, &args.lineage_of)?;
     drop(session);
     lineage.warnings.iter_mut().for_each(|warning| *warning = ui.message(warning));
     let is_empty = lineage.mode == LineageMode::Overview && lineage.models.is_empty();

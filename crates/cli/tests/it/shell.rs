@@ -1,0 +1,85 @@
+//! What a shell is told: completion while somebody types, and man pages.
+
+use std::process::Command;
+
+use testkit::Project;
+
+use crate::{BINARY, project};
+
+/// What is offered for the last of these words.
+fn offered(project: &Project, words: &[&str]) -> Vec<String> {
+    let mut command = project.command(&[]);
+    command.env("ONDATRASQL_COMPLETE", "fish").args(["--", "ondatrasql"]).args(words);
+    let output = command.output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().map(|line| line.split('\t').next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn commands_flags_values_and_models_are_offered() {
+    let project = project();
+    project.model("raw/orders", "SELECT 1 AS id");
+    project.model("raw/odd", "SELECT broken FROM");
+    project.model("mart/sums", "SELECT 1 AS id");
+    let env = std::fs::read_to_string(project.root().join(".env")).unwrap();
+    let provider =
+        ["CLIENT_ID", "CLIENT_SECRET", "AUTH_URL", "TOKEN_URL", "SCOPE"].map(|part| format!("CRM_{part}=x\n"));
+    project.write(".env", &format!("{env}{}", provider.concat()));
+    assert_eq!(offered(&project, &["hist"]), ["history"]);
+    assert_eq!(offered(&project, &["queue", "re"]), ["retry", "reset"]);
+    assert_eq!(offered(&project, &["run", "--full"]), ["--full-refresh"]);
+    assert_eq!(offered(&project, &["sql", "--format", ""]), ["csv", "json", "markdown"]);
+    for command in [&["run"][..], &["query"], &["history"], &["describe"], &["lineage"], &["check"], &["queue", "show"]]
+    {
+        let words = [command, &["raw."]].concat();
+        assert_eq!(offered(&project, &words), ["raw.odd", "raw.orders"], "{command:?}");
+    }
+    assert_eq!(offered(&project, &["lineage", "o"]), ["overview"]);
+    assert_eq!(offered(&project, &["auth", "c"]), ["crm"]);
+    // Nothing is known outside of a project, and that is no error.
+    assert_eq!(offered(&Project::empty(BINARY), &["run", "raw"]), Vec::<String>::new());
+}
+
+#[test]
+fn bash_completes_with_the_lines_that_it_is_given() {
+    let project = project();
+    project.model("raw/orders", "SELECT 1 AS id");
+    let program = "source <(\"$0\" completions bash) && COMP_WORDS=(ondatrasql run raw.o) COMP_CWORD=2 && \
+                   _clap_complete_ondatrasql ondatrasql raw.o run && printf '%s\\n' \"${COMPREPLY[@]}\"";
+    let output = Command::new("bash").args(["-c", program, BINARY]).current_dir(project.root()).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap().trim(), "raw.orders", "{:?}", output.stderr);
+}
+
+#[test]
+fn every_shell_gets_its_lines_and_others_are_refused() {
+    let nowhere = Project::empty(BINARY);
+    for shell in ["bash", "zsh", "fish"] {
+        let output = nowhere.run(&["completions", shell]).success();
+        assert!(output.stdout.contains("ONDATRASQL_COMPLETE") && output.stdout.contains(shell), "{}", output.stdout);
+    }
+    assert!(nowhere.run(&["completions", "tcsh"]).failure(2).stderr.contains("tcsh"));
+    nowhere.run(&["completions"]).failure(2);
+}
+
+#[test]
+fn there_is_a_page_for_each_command() {
+    let nowhere = Project::empty(BINARY);
+    let first = nowhere.run(&["man"]).success().stdout;
+    assert!(first.contains(".TH ondatrasql 1") && first.contains("ondatrasql\\-run(1)"), "{first}");
+    let output = nowhere.run(&["man", "--dir", "share/man1"]).success();
+    assert!(output.stdout.starts_with("Wrote "), "{}", output.stdout);
+    let page = |name: &str| std::fs::read_to_string(nowhere.root().join("share/man1").join(name)).unwrap();
+    assert!(page("ondatrasql-run.1").contains("\\-\\-full\\-refresh"));
+    assert!(page("ondatrasql-queue-retry.1").contains(".TH ondatrasql-queue-retry 1"));
+    // Help names every command; each has its page.
+    let help = nowhere.run(&["help"]).success().stdout;
+    let commands = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    for line in commands.lines() {
+        let name = line.split_whitespace().next().unwrap();
+        assert!(page(&format!("ondatrasql-{name}.1")).contains(".SH NAME"), "{name}");
+    }
+    nowhere.write("taken", "");
+    let output = nowhere.run(&["man", "--dir", "taken"]).failure(1);
+    assert!(output.stderr.starts_with("error: "), "{}", output.stderr);
+}
