@@ -16,7 +16,7 @@ export ONDATRA_BIN ?= $(TARGET_DIR)/$(PROFILE_DIR)/ondatrasql
 # cargo nextest runs the tests of all crates at once; plain cargo does without it.
 HAS_NEXTEST := $(shell command -v cargo-nextest 2>/dev/null)
 
-.PHONY: help engine postgres build demo test lint bench dist soak docs check-docs
+.PHONY: help engine postgres build demo test lint bench dist soak docs book check-docs
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -52,6 +52,9 @@ soak: engine postgres ## run the long tests: faults, crashes, random histories
 
 docs: engine ## build the API documentation, warnings are errors
 	RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps
+
+book: ## build the user docs as a book in target/book/
+	@scripts/book
 
 check-docs: engine ## write docs/checks/ again, from the list of checks
 	ONDATRA_WRITE_DOCS=1 cargo test --package checks --test it pages

@@ -17,7 +17,7 @@ use crate::invocation::current_folder;
 pub(crate) use auth::{AuthArgs, AuthCommand, AuthRemoveArgs};
 pub(crate) use check::CheckArgs;
 pub(crate) use files::{EditArgs, NewArgs};
-pub(crate) use look::{BlueprintArgs, DescribeArgs, DescribeCommand, HistoryArgs};
+pub(crate) use look::{BlueprintArgs, DescribeArgs, DescribeCommand, HistoryArgs, LineageArgs, LineageFormat};
 pub(crate) use queue::{
     PushArgs, QueueArgs, QueueCommand, QueueDrainArgs, QueueDropArgs, QueueResetArgs, QueueRetryArgs, QueueShowArgs,
 };
@@ -157,6 +157,19 @@ pub(crate) enum Command {
     ///   ondatrasql describe blueprint crm
     #[command(override_usage = "ondatrasql describe <model> | blueprint [<name>]", verbatim_doc_comment)]
     Describe(DescribeArgs),
+    /// Draw what models and columns are made of
+    ///
+    /// As the last commits tell. Examples:
+    ///   ondatrasql lineage overview
+    ///   ondatrasql lineage mart.totals
+    ///   ondatrasql lineage mart.totals.revenue
+    ///   ondatrasql lineage overview --format svg > lineage.svg
+    #[command(
+        override_usage = "ondatrasql lineage overview | <model> | <model>.<column> \
+                          [--format|-f text|json|mermaid|dot|svg]",
+        verbatim_doc_comment
+    )]
+    Lineage(LineageArgs),
     /// The project in numbers: models, runs, rows, and how deliveries stand
     #[command(override_usage = "ondatrasql stats")]
     Stats,

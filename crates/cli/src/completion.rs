@@ -40,6 +40,7 @@ fn with_candidates(command: Command) -> Command {
     let arguments: Vec<String> = command.get_arguments().map(|argument| argument.get_id().to_string()).collect();
     let command = arguments.iter().fold(command, |command, name| match name.as_str() {
         name if MODELS.contains(&name) => command.mut_arg(name, |arg| arg.add(ArgValueCandidates::new(models))),
+        "lineage_of" => command.mut_arg(name, |arg| arg.add(ArgValueCandidates::new(lineages))),
         "provider" => command.mut_arg(name, |arg| arg.add(ArgValueCandidates::new(providers))),
         _ => command,
     });
@@ -55,6 +56,11 @@ fn models() -> Vec<CompletionCandidate> {
         .filter_map(|file| file.target.ok())
         .map(|target| CompletionCandidate::new(target.to_string()))
         .collect()
+}
+
+/// What there may be lineage of, without the columns: those only the lake knows.
+fn lineages() -> Vec<CompletionCandidate> {
+    std::iter::once(CompletionCandidate::new("overview")).chain(models()).collect()
 }
 
 /// The OAuth providers that variables describe.

@@ -31,7 +31,7 @@ pub(crate) struct Ui {
 const COLUMNS_WITHOUT_TERMINAL: usize = 120;
 
 /// Colors of status words.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Color {
     Green,
     Yellow,
@@ -56,11 +56,15 @@ impl Ui {
 
     /// Columns that a box may take on the human stream: as `COLUMNS` says, or the terminal.
     pub(crate) fn columns(&self) -> usize {
+        self.columns_if_narrow().unwrap_or(COLUMNS_WITHOUT_TERMINAL)
+    }
+
+    /// The same; `None` where what is drawn may be as wide as it is.
+    pub(crate) fn columns_if_narrow(&self) -> Option<usize> {
         let said =
             std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok()).filter(|&columns| columns > 0);
         let terminal = || io::stdout().is_terminal().then(|| Term::stdout().size_checked()).flatten();
         said.or_else(|| terminal().map(|(_, columns)| usize::from(columns)).filter(|&columns| columns > 0))
-            .unwrap_or(COLUMNS_WITHOUT_TERMINAL)
     }
 
     /// Writes a result to stdout, with a line break at its end.

@@ -13,6 +13,7 @@ use state::StateError;
 use types::{Code, Diagnose, Place, Target};
 
 use crate::checking::StageReport;
+use crate::project_models::closest;
 use crate::queue::QueueError;
 use crate::sandbox::SandboxError;
 
@@ -111,6 +112,16 @@ pub enum RunError {
         /// Seconds waited.
         waited_s: u64,
     },
+    /// A model has no such column.
+    #[error("column \"{column}\" not found in {model} (available: {})", available.join(", "))]
+    NoSuchColumn {
+        /// As given.
+        column: String,
+        /// The model.
+        model: String,
+        /// The columns that it has.
+        available: Vec<String>,
+    },
     /// The run type could not be decided.
     #[error(transparent)]
     Decision(#[from] DecisionError),
@@ -191,6 +202,13 @@ impl RunError {
     }
 }
 
+fn column_help(model: &str, column: &str, available: &[String]) -> String {
+    match closest(column, available.iter().cloned()).filter(|_| !column.is_empty()) {
+        Some(close) => format!("did you mean `{model}.{close}`?"),
+        None => format!("name a column that the last run of {model} gave"),
+    }
+}
+
 impl RunError {
     /// What was found in a model that is known by its place: the message stands alone.
     pub(crate) fn refused(finding: &Finding) -> Self {
@@ -228,6 +246,7 @@ impl Diagnose for RunError {
             Self::Cycle(cycle) => cycle.code(),
             Self::ModelNotFound { .. } | Self::NoSuchModel { .. } => Code::ModelNotFound,
             Self::NotRunYet { .. } => Code::NotRunYet,
+            Self::NoSuchColumn { .. } => Code::ColumnNotFound,
             Self::Busy { .. } => Code::ProjectBusy,
             Self::Decision(_) => Code::RecordedCommit,
             Self::Checks(report) => report.code(),
@@ -272,6 +291,7 @@ impl Diagnose for RunError {
                 "name a model as schema.table; `ondatrasql stats` lists those that have run".into()
             }
             Self::NotRunYet { target } => format!("`ondatrasql run {target}` runs it"),
+            Self::NoSuchColumn { model, column, available } => column_help(model, column, available),
             Self::Busy { .. } => "wait until it has ended, or wait longer with --state-wait 10m".into(),
             Self::Decision(_) => "another tool changed the lake's table main._ondatra_registry; delete the model's row there to build it again".into(),
             Self::Checks(report) => report.help(),

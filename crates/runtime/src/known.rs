@@ -22,8 +22,8 @@ pub(crate) enum Found<'a> {
     View(String, &'a LakeView),
     /// A table of the lake, the same way.
     Table(String, Target),
-    /// A name of the lake behind which nothing is known.
-    Unknown,
+    /// A name of the lake that the facts do not have; a table that this run has made is one.
+    Unknown(String),
     /// Nothing of the lake.
     Foreign,
 }
@@ -35,7 +35,7 @@ impl Known<'_> {
         match (self.facts.views.get(&key), self.facts.tables.get(&key)) {
             (Some(view), _) => Found::View(name, view),
             (None, Some(table)) => Found::Table(name, Target::new(&table.schema, &table.name)),
-            (None, None) => Found::Unknown,
+            (None, None) => Found::Unknown(name),
         }
     }
 

@@ -60,8 +60,8 @@ pub use queue::{
     ShownQueue, drain, drop_all, drop_dead, find_target, overview, preview, reset, retry, retry_dead, show,
 };
 pub use records::{
-    DescribedColumn, DescribedStep, Description, History, ModelStats, Moment, RunRecord, Stats, describe, history,
-    last_source_file, stats,
+    DescribedColumn, DescribedStep, Description, History, Lineage, LineageMode, LineageModel, ModelStats, Moment,
+    RunRecord, Stats, describe, history, last_source_file, lineage, stats,
 };
 pub use run::{RunOptions, Wish, run};
 pub use sandbox::{

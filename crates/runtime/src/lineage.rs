@@ -4,7 +4,7 @@ use engine::EngineParser;
 use model::SqlParser;
 use plan::LastCommit;
 use query::{Catalog, Relation, column_lineage, renamed_columns};
-use types::{Column, ColumnLineage, Target};
+use types::{Column, ColumnLineage, Target, undotted};
 
 use crate::known::{Found, Known};
 use crate::planning::PlannedModel;
@@ -27,7 +27,11 @@ impl Catalog for Known<'_> {
                 })
             }
             Found::Table(name, target) => self.columns(&target).map(|columns| Relation::Table { name, columns }),
-            Found::Unknown | Found::Foreign => None,
+            // The facts of a first run are older than the tables that it has made.
+            Found::Unknown(name) if self.names.tables.contains_key(&name.to_lowercase()) => undotted(&name)
+                .and_then(|(schema, table)| self.columns(&Target::new(schema, table)))
+                .map(|columns| Relation::Table { name, columns }),
+            Found::Unknown(_) | Found::Foreign => None,
         };
         relation.unwrap_or(Relation::Unknown)
     }

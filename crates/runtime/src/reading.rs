@@ -245,7 +245,7 @@ impl query::Names for KnownNames<'_> {
                 let columns = self.columns(&target, self.columns);
                 Named::Table(LakeTable { target, columns })
             }
-            Found::Unknown => Named::Unknown,
+            Found::Unknown(_) => Named::Unknown,
             Found::Foreign => Named::Foreign,
         }
     }

@@ -79,6 +79,7 @@ codes! {
     DuplicateTarget = "MODEL-008", "Two model files have the same target.";
     ModelNotFound = "MODEL-009", "No model of this name.";
     ModelExists = "MODEL-011", "`new` for a model that has a file already.";
+    ColumnNotFound = "MODEL-012", "A model has no column of this name.";
     ModelSyntax = "MODEL-010", "The SQL of a model is not valid.";
     ConstraintFailed = "CHECK-001", "A constraint found rows that must not be written.";
     AuditFailed = "CHECK-002", "An audit found a table that must not be committed.";

@@ -20,7 +20,7 @@ pub use code::Code;
 pub use commit::{Column, ColumnLineage, ColumnMask, CommitInfo, LineageSource, Step, StepStatus, Transformation};
 pub use diagnose::Diagnose;
 pub use duration::parse_duration;
-pub use ident::{dotted, fnv1a, hex, is_identifier, literal, quote};
+pub use ident::{dotted, fnv1a, hex, is_identifier, literal, quote, undotted};
 pub use kind::Kind;
 pub use place::Place;
 pub use printable::printable;

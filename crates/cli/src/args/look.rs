@@ -1,6 +1,6 @@
-//! The command lines of what looks back: `history`, `describe`.
+//! The command lines of what looks back: `history`, `describe`, `lineage`.
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 #[derive(Args)]
 pub(crate) struct HistoryArgs {
@@ -42,4 +42,24 @@ pub(crate) struct BlueprintArgs {
     /// Only these keys, with --json
     #[arg(long, value_name = "FIELDS")]
     pub(crate) fields: Option<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct LineageArgs {
+    /// `overview`, a target (schema.table), or a column of one (schema.table.column)
+    #[arg(value_name = "WHAT")]
+    pub(crate) lineage_of: String,
+    /// How to draw it
+    #[arg(long, short, value_enum, default_value = "text")]
+    pub(crate) format: LineageFormat,
+}
+
+/// A form of lineage.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LineageFormat {
+    Text,
+    Json,
+    Mermaid,
+    Dot,
+    Svg,
 }

@@ -10,6 +10,7 @@ mod edit;
 mod findings;
 mod history;
 mod init;
+mod lineage;
 mod man;
 mod new;
 mod push;
@@ -43,6 +44,7 @@ pub(crate) fn dispatch(command: Command, ui: &Ui) -> Result<ExitCode, CliError> 
         Command::Query(args) => query::query(&args, ui),
         Command::History(args) => history::history(&args, ui),
         Command::Describe(args) => describe::describe(&args, ui),
+        Command::Lineage(args) => lineage::lineage(&args, ui),
         Command::Stats => stats::stats(ui),
         Command::Doctor => doctor::doctor(ui),
         Command::Script(name) => sql_file::sql_file(&name, ui),

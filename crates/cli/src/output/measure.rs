@@ -47,6 +47,15 @@ pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
+/// What a person would call its characters, with their columns.
+pub(crate) fn characters(text: &str) -> impl Iterator<Item = (&str, usize)> {
+    let mut from = 0;
+    boundaries(text).filter(|_| !text.is_empty()).map(move |end| {
+        let character = &text[std::mem::replace(&mut from, end)..end];
+        (character, character.width())
+    })
+}
+
 /// Bytes of the longest beginning of the text that fits.
 fn fitting(text: &str, columns: usize) -> usize {
     boundaries(text).take_while(|&at| text[..at].width() <= columns).last().unwrap_or(0)
@@ -69,7 +78,7 @@ fn joins(before: char, c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{one_line, pad, shorten, wrap};
+    use super::{characters, one_line, pad, shorten, wrap};
 
     #[test]
     fn texts_are_measured_in_columns() {
@@ -88,6 +97,9 @@ mod tests {
     fn no_character_is_cut() {
         // An accent of its own, a family of three joined by joiners, a wave with a skin tone.
         assert_eq!(shorten("cafe\u{301}s and more", 7), "cafe\u{301}...");
+        let apart: Vec<_> = characters("日e\u{301}\u{1f44b}\u{1f3fd}").collect();
+        assert_eq!(apart, [("日", 2), ("e\u{301}", 1), ("\u{1f44b}\u{1f3fd}", 2)]);
+        assert_eq!(characters("").count(), 0);
         let family = "\u{1f469}\u{200d}\u{1f469}\u{200d}\u{1f467}";
         assert_eq!(shorten(&format!("{family}abcdef"), 5), format!("{family}..."));
         assert_eq!(shorten(&format!("{family}abcdef"), 4), "...");

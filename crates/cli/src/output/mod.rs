@@ -3,6 +3,7 @@
 mod counts;
 mod csv;
 mod frame;
+pub(crate) mod graph;
 mod grid;
 mod json;
 mod keys;

@@ -11,8 +11,8 @@ fn help_names_every_command_and_succeeds() {
     assert!(help.starts_with(&format!("OndatraSQL v{}", env!("CARGO_PKG_VERSION"))), "{help}");
     let scripts = ["flush", "merge", "expire", "rewrite", "cleanup", "orphaned", "checkpoint"];
     for command in [
-        "init", "new", "edit", "run", "queue", "push", "history", "stats", "describe", "sandbox", "sql", "query",
-        "version", "help",
+        "init", "new", "edit", "run", "queue", "push", "history", "stats", "describe", "lineage", "sandbox", "sql",
+        "query", "version", "help",
     ]
     .iter()
     .chain(&scripts)

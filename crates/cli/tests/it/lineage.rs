@@ -45,6 +45,17 @@ fn commits_tell_where_columns_come_from() {
 }
 
 #[test]
+fn a_table_that_the_same_run_has_made_is_a_source() {
+    let project = project();
+    project.model("raw/A", "SELECT 1 AS x");
+    project.model("m/x", "SELECT x AS y, a.* FROM raw.a");
+    project.run(&["run"]).success();
+    let lake = Lake::open(&project);
+    let expected = r#"[{"column":"y","sources":[{"table":"raw.a","column":"x","transformation":"IDENTITY"}]},{"column":"x","sources":[{"table":"raw.a","column":"x","transformation":"IDENTITY"}]}]"#;
+    assert_eq!(lineage(&lake), expected);
+}
+
+#[test]
 fn a_renamed_column_keeps_its_values() {
     for header in [
         "-- @kind: append",

@@ -23,6 +23,7 @@ mod interrupt;
 mod kinds;
 mod layout;
 mod lineage;
+mod lineage_command;
 mod maintenance;
 mod masking;
 mod new;

@@ -30,10 +30,12 @@ fn commands_flags_values_and_models_are_offered() {
     assert_eq!(offered(&project, &["queue", "re"]), ["retry", "reset"]);
     assert_eq!(offered(&project, &["run", "--full"]), ["--full-refresh"]);
     assert_eq!(offered(&project, &["sql", "--format", ""]), ["csv", "json", "markdown"]);
-    for command in [&["run"][..], &["query"], &["history"], &["describe"], &["check"], &["queue", "show"]] {
+    for command in [&["run"][..], &["query"], &["history"], &["describe"], &["lineage"], &["check"], &["queue", "show"]]
+    {
         let words = [command, &["raw."]].concat();
         assert_eq!(offered(&project, &words), ["raw.odd", "raw.orders"], "{command:?}");
     }
+    assert_eq!(offered(&project, &["lineage", "o"]), ["overview"]);
     assert_eq!(offered(&project, &["auth", "c"]), ["crm"]);
     // Nothing is known outside of a project, and that is no error.
     assert_eq!(offered(&Project::empty(BINARY), &["run", "raw"]), Vec::<String>::new());

@@ -5,6 +5,7 @@ mod commits;
 mod describe;
 mod history;
 mod last;
+mod lineage;
 mod models;
 mod stats;
 
@@ -12,4 +13,5 @@ pub use commits::{Moment, RunRecord};
 pub use describe::{DescribedColumn, DescribedStep, Description, describe};
 pub use history::{History, history};
 pub use last::last_source_file;
+pub use lineage::{Lineage, LineageMode, LineageModel, lineage};
 pub use stats::{ModelStats, Stats, stats};

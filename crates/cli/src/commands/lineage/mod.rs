@@ -1,0 +1,40 @@
+//! `ondatrasql lineage`: what models and columns are made of.
+
+mod document;
+mod drawing;
+mod labels;
+
+use std::process::ExitCode;
+
+use project::read_config;
+use runtime::{LineageMode, Session};
+
+use super::queue::warn;
+use crate::args::{LineageArgs, LineageFormat};
+use crate::error::CliError;
+use crate::invocation::Invocation;
+use crate::output::graph::{dot, mermaid, svg, text};
+use crate::ui::Ui;
+
+pub(crate) fn lineage(args: &LineageArgs, ui: &Ui) -> Result<ExitCode, CliError> {
+    let invocation = Invocation::enter(ui)?;
+    let config = read_config(&invocation.root, &invocation.environment)?;
+    let session = Session::open(&config, &invocation.session_options())?;
+    let mut lineage = runtime::lineage(&session, &invocation.root, &args.lineage_of)?;
+    drop(session);
+    lineage.warnings.iter_mut().for_each(|warning| *warning = ui.message(warning));
+    let is_empty = lineage.mode == LineageMode::Overview && lineage.models.is_empty();
+    let graph = || drawing::graph(&lineage);
+    let drawn = match args.format {
+        _ if ui.json => document::document(&lineage).to_string(),
+        LineageFormat::Json => format!("{:#}", document::document(&lineage)),
+        LineageFormat::Text if is_empty => "No models found".to_owned(),
+        LineageFormat::Text => text(&graph(), ui.columns_if_narrow(), &|text, color| ui.paint(text, color)),
+        LineageFormat::Mermaid => mermaid(&graph()),
+        LineageFormat::Dot => dot(&graph()),
+        LineageFormat::Svg => svg(&graph()),
+    };
+    ui.result(&drawn)?;
+    warn(ui, &lineage.warnings);
+    Ok(ExitCode::SUCCESS)
+}
