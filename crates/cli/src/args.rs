@@ -116,7 +116,7 @@ pub(crate) enum Command {
     Validate(ValidateArgs),
     /// Run against a fork of the lake, and compare with production
     ///
-    /// Nothing of production is changed: not the lake, not the state, and no push() is called.
+    /// Nothing of production is changed: not the lake, not the state, and nothing is pushed.
     ///
     /// Examples:
     ///   ondatrasql sandbox                  all models: what a run would change

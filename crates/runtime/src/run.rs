@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use engine::{EngineOptions, LakeFacts, needed_extensions};
 use jiff::Timestamp;
+use lib_functions::Registry;
 use model::Model;
 use plan::Cycle;
 use project::{ConfigFile, ConfigFiles, Environment, Redactor, check_state_key, find_model_files, read_config};
@@ -148,11 +149,7 @@ pub(crate) fn run_models(scene: &Scene<'_>, models: Vec<Model>, observer: &mut d
     let Planned { models, names } = plan(options, session, &facts, models)?;
     protect_spills(session, models.iter().map(|planned| &planned.model))?;
     let registry = read_registry(session, &options.root)?;
-    // A key that nobody knows would have no effect without a word.
-    for remark in registry.libs().flat_map(|lib| &lib.remarks).filter(|remark| remark.rule == Rule::UnknownKey) {
-        let place = &remark.place;
-        (options.output)(&format!("warning: {}:{}: {}", place.file().display(), place.line(), remark.message));
-    }
+    warn_of_unknown_keys(options, &registry);
     let plans = check_models(session, &registry, &models, options.model.is_some(), &options.cancellation)?;
     let pushing = check_pushes(&registry, &models)?;
     let functions = KnownFunctions::default();
@@ -241,6 +238,14 @@ pub(crate) fn run_models(scene: &Scene<'_>, models: Vec<Model>, observer: &mut d
     })?;
     drop(to_fetch);
     Ok(Ran { outcomes: turns.outcomes, planned: models, facts, warnings, interrupted })
+}
+
+/// A key that nobody knows would have no effect without a word.
+fn warn_of_unknown_keys(options: &RunOptions, registry: &Registry) {
+    for remark in registry.libs().flat_map(|lib| &lib.remarks).filter(|remark| remark.rule == Rule::UnknownKey) {
+        let place = &remark.place;
+        (options.output)(&format!("warning: {}:{}: {}", place.file().display(), place.line(), remark.message));
+    }
 }
 
 /// Recovers what workers left that are gone. What stays is found again by the next run; nothing of it is in the way of

@@ -46,6 +46,13 @@ impl<'a> Frame<'a> {
         }
     }
 
+    /// Several texts of one color.
+    pub(crate) fn entries(&mut self, texts: &[String], color: Option<Color>) {
+        for text in texts {
+            self.entry(text, color);
+        }
+    }
+
     /// Draws it on the human stream.
     pub(crate) fn print(mut self) {
         self.border('╚', "", '╝');

@@ -128,12 +128,12 @@ impl Tables<'_> {
         let is_own = |column: &Column| {
             kinds.iter().flatten().flat_map(|kind| kind.own_columns()).any(|own| column.name.eq_ignore_ascii_case(own))
         };
-        let mut columns = [self.columns(&self.then())?, self.columns(&self.now())?];
-        columns.iter_mut().for_each(|columns| columns.retain(|column| !is_own(column)));
-        let [then, now] = columns;
+        let (mut then, mut now) = (self.columns(&self.then())?, self.columns(&self.now())?);
+        then.retain(|column| !is_own(column));
+        now.retain(|column| !is_own(column));
         let hidden = in_clear(&self.session.masks(&planned.model), last.as_ref());
         let is_hidden = |name: &str| hidden.iter().any(|mask| mask.column.eq_ignore_ascii_case(name));
-        let common = sort_columns(then, now, is_hidden, found);
+        let common = sort_columns(&then, now, is_hidden, found);
         found.rows = (Some(self.count(&self.then())?), Some(self.count(&self.now())?));
         if !common.is_empty() {
             self.compare_rows(&common, found)?;
@@ -207,7 +207,7 @@ impl Tables<'_> {
 
 /// Notes the columns that differ, and gives those that both have.
 fn sort_columns(
-    then: Vec<Column>,
+    then: &[Column],
     now: Vec<Column>,
     is_hidden: impl Fn(&str) -> bool,
     found: &mut Comparison,

@@ -169,9 +169,9 @@ mod tests {
         let file = from.path().join("a.db");
         let log = from.path().join("a.db-wal");
         let pages = 64 * 1024 / 8;
-        let fill = |number: u64| number.to_le_bytes().repeat(pages);
-        fs::write(&file, fill(0)).unwrap();
-        fs::write(&log, fill(0)).unwrap();
+        let numbered = |number: u64| number.to_le_bytes().repeat(pages);
+        fs::write(&file, numbered(0)).unwrap();
+        fs::write(&log, numbered(0)).unwrap();
         let is_over = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -179,7 +179,7 @@ mod tests {
                 for number in 1_u64.. {
                     for file in &mut files {
                         file.seek(SeekFrom::Start(0)).unwrap();
-                        file.write_all(&fill(number)).unwrap();
+                        file.write_all(&numbered(number)).unwrap();
                     }
                     if is_over.load(Ordering::Relaxed) {
                         break;

@@ -7,6 +7,7 @@ use project::find_model_files;
 use types::{CommitInfo, Target, Transformation};
 
 use super::compare::Comparison;
+use crate::planning::PlannedModel;
 use crate::run::Ran;
 
 /// The models that a change reaches.
@@ -44,7 +45,7 @@ pub struct Transitive {
 
 /// What a change of the one model that ran means for others; the error tells why that is not known.
 pub(super) fn impact(root: &Path, ran: &Ran, comparison: &Comparison) -> Result<Impact, String> {
-    let Some(changed) = ran.planned.first().map(|planned| planned.target()).filter(|_| comparison.is_changed()) else {
+    let Some(changed) = ran.planned.first().map(PlannedModel::target).filter(|_| comparison.is_changed()) else {
         return Ok(Impact::default());
     };
     let readers = Readers::read(root, ran)?;

@@ -64,12 +64,11 @@ pub(super) fn localize(
     backend: &Backend,
     (attached, root, data): (Option<&str>, &Path, &Path),
 ) -> Result<(), EngineError> {
-    let base = match attached {
-        Some(path) => path.to_owned(),
-        None => {
-            let sql = format!("SELECT max(value) FROM {metadata}.ducklake_metadata WHERE key = 'data_path'");
-            connection.query_value(&sql)?.into_text().unwrap_or_default()
-        }
+    let base = if let Some(path) = attached {
+        path.to_owned()
+    } else {
+        let sql = format!("SELECT max(value) FROM {metadata}.ducklake_metadata WHERE key = 'data_path'");
+        connection.query_value(&sql)?.into_text().unwrap_or_default()
     };
     let base = absolute(&base, root);
     connection.execute("BEGIN")?;

@@ -49,9 +49,9 @@ impl<'a> Source<'a> {
     /// No statement attaches a lake, or the lake is named by a secret.
     pub fn read(config: &'a ConfigFiles) -> Result<Self, SandboxError> {
         let file = &config.catalog;
-        let statements = file.statements().into_iter().map(|range| &file.expanded.text[range]);
+        let mut statements = file.statements().into_iter().map(|range| &file.expanded.text[range]);
         let lake = |statement: &'a str| Some((statement, Attach::read(statement).filter(is_lake)?));
-        let (statement, attach) = statements.filter_map(lake).next().ok_or_else(|| SandboxError::Unknown {
+        let (statement, attach) = statements.find_map(lake).ok_or_else(|| SandboxError::Unknown {
             message: "config/catalog.sql attaches no DuckLake catalog by its path".into(),
         })?;
         let backend = backend(&attach.path)?;

@@ -28,7 +28,7 @@ pub(super) fn one_model(ui: &Ui, summary: &SandboxSummary, outcome: &ModelOutcom
     }
     if let Some(impact) = &summary.impact {
         frame.section("Downstream Impact");
-        impact_lines(impact).iter().for_each(|line| frame.entry(line, None));
+        frame.entries(&impact_lines(impact), None);
     }
     frame.print();
 }
@@ -40,10 +40,12 @@ pub(super) fn all_models(ui: &Ui, summary: &SandboxSummary) {
     let mut frame = Frame::new(ui, "SANDBOX DAG RUN");
     frame.entry(&format!("Models: {}", outcomes.len()), None);
     frame.section("Execution");
-    outcomes.iter().for_each(|outcome| execution(&mut frame, ui, outcome));
+    for outcome in outcomes {
+        execution(&mut frame, ui, outcome);
+    }
     frame.section("Summary");
-    let is_changed = |comparison: &Option<&Comparison>| comparison.is_some_and(Comparison::is_changed);
-    let changed = compared().filter(|(_, comparison)| is_changed(comparison)).count();
+    let is_changed = |comparison: Option<&Comparison>| comparison.is_some_and(Comparison::is_changed);
+    let changed = compared().filter(|(_, comparison)| is_changed(*comparison)).count();
     let failed = summary.run.count(Status::Failed);
     let warned = compared().filter(|(outcome, comparison)| has_warnings(outcome, *comparison)).count();
     frame.entry(&format!("Unchanged: {} models", outcomes.len().saturating_sub(changed + failed)), None);
@@ -55,7 +57,7 @@ pub(super) fn all_models(ui: &Ui, summary: &SandboxSummary) {
     }
     if changed > 0 {
         frame.section("Changes");
-        for (outcome, comparison) in compared().filter(|(_, comparison)| is_changed(comparison)) {
+        for (outcome, comparison) in compared().filter(|(_, comparison)| is_changed(*comparison)) {
             frame.entry(&one_line(&outcome.target.to_string()), None);
             for (line, color) in comparison.map(|comparison| short_lines(ui, comparison)).into_iter().flatten() {
                 frame.entry(&format!("  {line}"), color);
@@ -66,7 +68,7 @@ pub(super) fn all_models(ui: &Ui, summary: &SandboxSummary) {
         frame.section("Failed");
         for outcome in outcomes.iter().filter(|outcome| outcome.status() == Status::Failed) {
             frame.entry(&one_line(&outcome.target.to_string()), None);
-            errors(ui, outcome).iter().for_each(|line| frame.entry(line, Some(Color::Red)));
+            frame.entries(&errors(ui, outcome), Some(Color::Red));
         }
     }
     frame.print();
@@ -91,9 +93,11 @@ fn execution(frame: &mut Frame<'_>, ui: &Ui, outcome: &ModelOutcome) {
     if let Some(forecast) = &outcome.forecast {
         frame.entry(&forecast_line(forecast), None);
     }
-    errors(ui, outcome).iter().for_each(|line| frame.entry(line, Some(Color::Red)));
-    outcome.warnings.iter().for_each(|text| frame.entry(&warning_line(ui, text), Some(Color::Yellow)));
-    outcome.findings.iter().filter_map(|finding| rows_line(ui, finding)).for_each(|line| frame.entry(&line, None));
+    frame.entries(&errors(ui, outcome), Some(Color::Red));
+    let warnings: Vec<String> = outcome.warnings.iter().map(|text| warning_line(ui, text)).collect();
+    frame.entries(&warnings, Some(Color::Yellow));
+    let rows: Vec<String> = outcome.findings.iter().filter_map(|finding| rows_line(ui, finding)).collect();
+    frame.entries(&rows, None);
 }
 
 /// What the checks of a model said.

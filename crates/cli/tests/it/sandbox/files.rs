@@ -1,5 +1,7 @@
 //! The fork of catalogs in files: nothing of production is changed, whatever the lake is like.
 
+use std::collections::BTreeMap;
+
 use testkit::{Catalog, Lake, Project, open_lake};
 
 use super::{everything, has, inside, records, sandbox};
@@ -19,6 +21,22 @@ fn of_all_kinds(project: &Project, version: i64) {
     }
 }
 
+/// The rows of each model by the columns that are its own, as text.
+fn contents<'a>(project: &Project, models: impl Iterator<Item = &'a String>) -> BTreeMap<String, Vec<String>> {
+    let rows = |model: &String| project.rows(&format!("SELECT id, k, v FROM {model} ORDER BY ALL"));
+    models.map(|model| (model.clone(), rows(model).lines().map(str::to_owned).collect())).collect()
+}
+
+/// How many rows one has more than the other, as multisets.
+fn more(rows: &[String], others: &[String]) -> usize {
+    let mut others = others.to_vec();
+    let mut is_alone = |row: &&String| {
+        let at = others.iter().position(|other| other == *row);
+        at.map(|at| others.swap_remove(at)).is_none()
+    };
+    rows.iter().filter(|row| is_alone(row)).count()
+}
+
 #[test]
 fn a_sandbox_tells_what_the_run_then_does_and_changes_nothing() {
     for catalog in [Catalog::Sqlite, Catalog::Duckdb] {
@@ -27,6 +45,7 @@ fn a_sandbox_tells_what_the_run_then_does_and_changes_nothing() {
             of_all_kinds(&project, version);
             if version > 1 {
                 let told = records(&project, &[], 0);
+                let then = contents(&project, told.keys());
                 let counts = |project: &Project| {
                     let all = told.keys().map(|model| format!("SELECT '{model}' AS m, count(*) AS n FROM {model}"));
                     project.rows(&format!("{} ORDER BY m", all.collect::<Vec<_>>().join(" UNION ALL ")))
@@ -39,6 +58,12 @@ fn a_sandbox_tells_what_the_run_then_does_and_changes_nothing() {
                 let told_after: String =
                     told.iter().map(|(model, record)| format!("{model},{}\n", record["diff"]["rows_after"])).collect();
                 assert_eq!(told_after, counts(&project), "{catalog:?}");
+                let now = contents(&project, told.keys());
+                for (model, record) in &told {
+                    let truth = (more(&now[model], &then[model]), more(&then[model], &now[model]));
+                    let diff = |key: &str| usize::try_from(record["diff"][key].as_u64().unwrap()).unwrap();
+                    assert_eq!((diff("rows_added"), diff("rows_removed")), truth, "{catalog:?} {model} {version}");
+                }
             } else {
                 project.run(&["run"]).success();
             }

@@ -135,7 +135,7 @@ fn models_that_fetch_ask_and_leave_nothing_in_the_state() {
         let fixture = StateFixture::new(BINARY, kind);
         let project = &fixture.project;
         let server =
-            Server::new(|number, _| Answer::ok(&format!("[{{\"id\": 1, \"v\": {number}}}, {{\"id\": 2, \"v\": 0}}]")));
+            Server::new(|number, _| Answer::ok(format!("[{{\"id\": 1, \"v\": {number}}}, {{\"id\": 2, \"v\": 0}}]")));
         let lib = format!(
             "API = {{\"base_url\": \"{}\", \"fetch\": {{}}}}\n\ndef fetch(page):\n    \
              return {{\"rows\": http.get(\"/rows\").json, \"next\": None}}\n",

@@ -19,12 +19,18 @@ fn endless(project: &Project) -> (Child, PathBuf) {
     project.model("raw/a", "SELECT 2 AS a");
     project.model("raw/b", ENDLESS);
     let child = project.command(&["sandbox"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let folder = || fs::read_dir(project.root().join(".sandbox")).ok()?.flatten().next().map(|entry| entry.path());
+    let folder = folder_with_data(project);
+    (child, folder)
+}
+
+/// The folder of a sandbox that has written a table.
+fn folder_with_data(project: &Project) -> PathBuf {
+    let folder = || Some(fs::read_dir(project.root().join(".sandbox")).ok()?.flatten().next()?.path());
     let started = Instant::now();
     loop {
-        assert!(started.elapsed() < Duration::from_secs(60), "no sandbox is made");
+        assert!(started.elapsed() < Duration::from_mins(1), "no sandbox is made");
         if let Some(folder) = folder().filter(|folder| folder.join("data/raw/a").exists()) {
-            return (child, folder);
+            return folder;
         }
         std::thread::sleep(Duration::from_millis(20));
     }
