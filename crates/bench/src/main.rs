@@ -11,6 +11,7 @@ mod incremental;
 mod ingest;
 mod measure;
 mod no_op;
+mod sandbox;
 mod scale;
 mod state_queue;
 mod validate;
@@ -22,7 +23,7 @@ use measure::Figure;
 
 type Measure = fn(&Path) -> Figure;
 
-const FIGURES: [(&str, Measure); 29] = [
+const FIGURES: [(&str, Measure); 30] = [
     ("first run", first_run::figure),
     ("no-op size", no_op::over_table_size),
     ("no-op models", no_op::over_models),
@@ -46,6 +47,7 @@ const FIGURES: [(&str, Measure); 29] = [
     ("drain single", drain::single),
     ("drain growth", drain::growth),
     ("drain memory", drain::memory),
+    ("sandbox size", sandbox::size),
     ("validate", validate::figure),
     ("ingest bare", ingest::against_bare_loop),
     ("ingest dlt", ingest::against_dlt),

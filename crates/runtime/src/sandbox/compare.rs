@@ -4,6 +4,7 @@ use engine::{EngineError, LakeFacts, Value, identity};
 use feed::Window;
 use types::{Column, Target, literal, quote};
 
+use super::row_count::rows_of_files;
 use crate::Session;
 use crate::masking::in_clear;
 use crate::planning::{PlannedModel, last_commit};
@@ -114,12 +115,12 @@ impl Tables<'_> {
         if !was_there {
             found.is_new = true;
             found.columns = self.columns(&self.now())?;
-            found.rows.1 = Some(self.count(&self.now())?);
+            found.rows.1 = Some(self.count(&self.now(), self.ends.1)?);
             return Ok(());
         }
         let is_touched = self.window.may_have_changed(self.target);
         if !is_touched && !self.window.columns_changed(self.target) {
-            let rows = counts.then(|| self.count(&self.now())).transpose()?;
+            let rows = counts.then(|| self.count(&self.now(), self.ends.1)).transpose()?;
             found.rows = (rows, rows);
             return Ok(());
         }
@@ -134,7 +135,7 @@ impl Tables<'_> {
         let hidden = in_clear(&self.session.masks(&planned.model), last.as_ref());
         let is_hidden = |name: &str| hidden.iter().any(|mask| mask.column.eq_ignore_ascii_case(name));
         let common = sort_columns(&then, now, is_hidden, found);
-        found.rows = (Some(self.count(&self.then())?), Some(self.count(&self.now())?));
+        found.rows = (Some(self.count(&self.then(), self.ends.0)?), Some(self.count(&self.now(), self.ends.1)?));
         if !common.is_empty() {
             self.compare_rows(&common, found)?;
         }
@@ -199,9 +200,12 @@ impl Tables<'_> {
         Ok(columns.collect())
     }
 
-    fn count(&self, table: &str) -> Result<i64, EngineError> {
-        let count = self.session.connection.query_value(&format!("SELECT count(*) FROM {table}"))?;
-        Ok(count.as_i64().unwrap_or(0))
+    /// The engine would open every file to count rows, so the metadata is asked where it tells.
+    fn count(&self, table: &str, snapshot: i64) -> Result<i64, EngineError> {
+        if let Some(rows) = rows_of_files(self.session, self.target, snapshot)? {
+            return Ok(rows);
+        }
+        Ok(self.session.connection.query_value(&format!("SELECT count(*) FROM {table}"))?.as_i64().unwrap_or(0))
     }
 }
 

@@ -8,6 +8,7 @@ mod folder;
 mod fork;
 mod impact;
 mod localize;
+mod row_count;
 mod server;
 mod source;
 mod try_out;

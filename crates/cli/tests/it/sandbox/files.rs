@@ -175,6 +175,38 @@ fn any_form_of_the_attach_is_followed() {
     }
 }
 
+/// The cost follows the change: of a table that is added to, no file is opened that was there before.
+#[test]
+fn files_that_did_not_change_are_not_opened() {
+    for catalog in [Catalog::Sqlite, Catalog::Duckdb] {
+        let project = Project::new(BINARY, catalog);
+        project.model("raw/a", "SELECT i AS id FROM range(10) t(i)");
+        project.model("mart/log", "-- @kind: append\nSELECT id FROM raw.a");
+        project.run(&["run"]).success();
+        let log = project
+            .root()
+            .join(format!("ducklake.{}.files/mart/log", if catalog == Catalog::Sqlite { "sqlite" } else { "duckdb" }));
+        for file in std::fs::read_dir(log).unwrap() {
+            std::fs::remove_file(file.unwrap().path()).unwrap();
+        }
+        project.model("raw/a", "SELECT i AS id FROM range(12) t(i)");
+        for args in [&[][..], &["mart.log"]] {
+            let told = records(&project, args, 0);
+            let diff = &told["mart.log"]["diff"];
+            if args.is_empty() {
+                assert_eq!(
+                    (&diff["rows_before"], &diff["rows_after"], &diff["rows_added"]),
+                    (&10.into(), &12.into(), &2.into()),
+                    "{told:?}"
+                );
+                assert_eq!(diff["warnings"], serde_json::json!([]), "{told:?}");
+            } else {
+                assert!(diff.is_null(), "nothing is new for it: {told:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn failed_models_leave_folders_of_production_alone() {
     let project = project();
