@@ -1,6 +1,6 @@
 //! The fork of production's catalog, which is gone when this is dropped.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use engine::{Connection, EngineError, EngineOptions};
 use project::{ConfigFile, ConfigFiles};
@@ -55,36 +55,56 @@ impl Fork {
     /// Copies production's catalog.
     pub fn make(config: &ConfigFiles, options: &ForkOptions<'_>) -> Result<Self, RunError> {
         let source = Source::read(config)?;
-        let missing = |path: &Path| SandboxError::NoCatalog { what: path.display().to_string() };
-        if let Backend::Sqlite(path) | Backend::Duckdb(path) = &source.backend
-            && !path.exists()
-        {
-            return Err(missing(path).into());
+        match &source.backend {
+            Backend::Sqlite(path) => Self::of_file(&source, path, Backend::Sqlite, options),
+            Backend::Duckdb(path) => Self::of_file(&source, path, Backend::Duckdb, options),
+            Backend::Postgres(_) => Self::of_server(&source, options),
         }
-        let mut fork = Self {
+    }
+
+    fn of_file(
+        source: &Source<'_>,
+        path: &Path,
+        backend: impl FnOnce(PathBuf) -> Backend,
+        options: &ForkOptions<'_>,
+    ) -> Result<Self, RunError> {
+        if !path.exists() {
+            return Err(SandboxError::NoCatalog { what: path.display().to_string() }.into());
+        }
+        let fork = Self::empty(source, options)?;
+        let (file, folder) = (options.root.join(path), fork.folder.catalog());
+        let copied = copy(&file, source.backend.companions(), &folder, options.cancellation)?;
+        Ok(fork.of(source, backend(copied)))
+    }
+
+    fn of_server(source: &Source<'_>, options: &ForkOptions<'_>) -> Result<Self, RunError> {
+        let server = Server::of(source, options.engine)?;
+        // Before anything is made: a question may be left unanswered.
+        let production = server.consent(options)?;
+        let mut fork = Self::empty(source, options)?;
+        fork.folder.record_database()?;
+        let (name, data) = (fork.folder.database(), fork.folder.data());
+        let made = fork.server.insert(server).fork(&production, &name, options.root, &data)?;
+        options.cancellation.check()?;
+        Ok(fork.of(source, Backend::Postgres(made)))
+    }
+
+    /// One without a catalog, which has a place already.
+    fn empty(source: &Source<'_>, options: &ForkOptions<'_>) -> Result<Self, SandboxError> {
+        Ok(Self {
             folder: Folder::new(options.root)?,
             backend: source.backend.clone(),
             server: None,
-            catalog: config.catalog.clone(),
+            catalog: source.config.catalog.clone(),
             data_path: source.data_path().map(str::to_owned),
             is_removed: false,
-        };
-        let copied = |path: &Path| {
-            let path = options.root.join(path);
-            copy(&path, source.backend.companions(), &fork.folder.catalog(), options.cancellation)
-        };
-        fork.backend = match &source.backend {
-            Backend::Sqlite(path) => Backend::Sqlite(copied(path)?),
-            Backend::Duckdb(path) => Backend::Duckdb(copied(path)?),
-            Backend::Postgres(_) => {
-                let server = fork.server.insert(Server::of(&source, options.engine)?);
-                fork.folder.record_database()?;
-                let connection = server.fork(&fork.folder.database(), (options, &fork.folder.data()))?;
-                Backend::Postgres(connection)
-            }
-        };
-        fork.catalog = source.forked(&fork.backend, &fork.folder.data());
-        Ok(fork)
+        })
+    }
+
+    fn of(mut self, source: &Source<'_>, backend: Backend) -> Self {
+        self.catalog = source.forked(&backend, &self.folder.data());
+        self.backend = backend;
+        self
     }
 
     /// A session with the fork as its lake.

@@ -1,6 +1,7 @@
 //! Forks of a catalog in PostgreSQL: a database made from production's as its template (chapter 05 §4.1).
 
 use std::path::Path;
+use std::time::Duration;
 
 use engine::{EngineError, EngineOptions, Instance};
 use types::{literal, quote};
@@ -11,8 +12,17 @@ use super::localize::script;
 use super::source::{Backend, Source};
 use crate::RunError;
 
-/// Attempts at copying a database that others connect to again and again.
+/// Attempts at finding a database that nobody is connected to, and at copying one that others connect to again and again.
 const ATTEMPTS: u32 = 5;
+/// The first pause between two.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Production's database.
+pub(super) struct Production {
+    name: String,
+    /// Whether others are connected to it, and may be parted from it.
+    is_in_use: bool,
+}
 
 /// The server of production's catalog, with a connection to the database that every server has.
 pub(super) struct Server {
@@ -41,23 +51,25 @@ impl Server {
         Ok(server)
     }
 
-    /// Makes the database `name` a copy of production's, with what it knows of files made its own; gives what leads to it.
-    pub fn fork(&self, name: &str, (options, data): (&ForkOptions<'_>, &Path)) -> Result<String, RunError> {
-        let production = self.production_database()?;
+    /// Finds production's database, and has connections to it allowed to be ended.
+    ///
+    /// # Errors
+    /// There is no lake in it, or its connections may not be ended.
+    pub fn consent(&self, options: &ForkOptions<'_>) -> Result<Production, RunError> {
+        let name = self.production_database()?;
         options.cancellation.check()?;
-        let connections = self.count(&format!(
-            "SELECT count(*) AS n FROM pg_stat_activity WHERE datname = {} AND {OTHERS}",
-            literal(&production)
-        ))?;
-        if connections > 0 {
-            match (options.confirm)(connections) {
-                Some(true) => {}
-                Some(false) => return Err(SandboxError::Declined.into()),
-                None => return Err(SandboxError::NeedsYes { connections }.into()),
-            }
+        let connections = self.connections(&name)?;
+        let is_in_use = connections > 0;
+        match is_in_use.then(|| (options.confirm)(connections)) {
+            None | Some(Some(true)) => Ok(Production { name, is_in_use }),
+            Some(Some(false)) => Err(SandboxError::Declined.into()),
+            Some(None) => Err(SandboxError::NeedsYes { connections }.into()),
         }
-        self.copy_database(&production, name, connections > 0)?;
-        options.cancellation.check()?;
+    }
+
+    /// Makes the database `name` a copy of production's, with what it knows of files made its own; gives what leads to it.
+    pub fn fork(&self, production: &Production, name: &str, root: &Path, data: &Path) -> Result<String, SandboxError> {
+        self.copy_database(production, name)?;
         let fork = self.at(name);
         self.run(&attach(&fork, "fork", ""))?;
         let base = match &self.data_path {
@@ -70,7 +82,7 @@ impl Server {
                 ),
             )?,
         };
-        let script = script(&Backend::Postgres(fork.clone()), &self.schema, &base, options.root, data);
+        let script = script(&Backend::Postgres(fork.clone()), &self.schema, &base, root, data);
         self.run(&format!("CALL postgres_execute('fork', {})", literal(&script)))?;
         self.run("DETACH fork")?;
         Ok(fork)
@@ -97,21 +109,40 @@ impl Server {
         if lake?.is_empty() { Err(missing(&format!("the lake in the database {name}"))) } else { Ok(name) }
     }
 
-    fn copy_database(&self, production: &str, name: &str, terminates: bool) -> Result<(), SandboxError> {
-        let create = format!("CREATE DATABASE {} TEMPLATE {}", quote(name), quote(production));
+    /// Connections of others to a database. One that was just closed, like ours a moment ago, takes a while to go.
+    fn connections(&self, database: &str) -> Result<u64, SandboxError> {
+        let sql =
+            format!("SELECT count(*) AS n FROM pg_stat_activity WHERE datname = {} AND {OTHERS}", literal(database));
         let mut attempt = 1;
         loop {
-            if terminates {
-                self.count(&format!(
-                    "SELECT count(pg_terminate_backend(pid, 5000)) AS n FROM pg_stat_activity \
-                     WHERE datname = {} AND {OTHERS}",
-                    literal(production)
-                ))?;
+            let connections = self.count(&sql)?;
+            if connections == 0 || attempt == ATTEMPTS {
+                return Ok(connections);
+            }
+            std::thread::sleep(PAUSE * attempt);
+            attempt += 1;
+        }
+    }
+
+    fn copy_database(&self, production: &Production, name: &str) -> Result<(), SandboxError> {
+        let create = format!("CREATE DATABASE {} TEMPLATE {}", quote(name), quote(&production.name));
+        let end = format!(
+            "SELECT count(pg_terminate_backend(pid)) AS n FROM pg_stat_activity WHERE datname = {} AND {OTHERS}",
+            literal(&production.name)
+        );
+        let mut attempt = 1;
+        loop {
+            if production.is_in_use {
+                self.count(&end)?;
             }
             match self.alone(&create) {
+                // One that was ended takes a moment to go, and another may have come.
                 Err(SandboxError::Server { message })
-                    if terminates && attempt < ATTEMPTS && message.contains("being accessed by other users") =>
+                    if production.is_in_use
+                        && attempt < ATTEMPTS
+                        && message.contains("being accessed by other users") =>
                 {
+                    std::thread::sleep(PAUSE * attempt);
                     attempt += 1;
                 }
                 done => return done,

@@ -36,7 +36,7 @@ impl Backend {
 
 /// The ATTACH of production's lake.
 pub(super) struct Source<'a> {
-    config: &'a ConfigFiles,
+    pub config: &'a ConfigFiles,
     statement: &'a str,
     attach: Attach,
     pub backend: Backend,

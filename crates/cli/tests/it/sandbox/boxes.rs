@@ -131,6 +131,31 @@ fn projects_without_models_or_catalog_are_told_so() {
     has(&project.run(&["sandbox", "--full-refresh"]).failure(2).stderr, "unknown flag: --full-refresh");
 }
 
+#[test]
+fn checks_are_counted() {
+    let project = project();
+    project.model(
+        "raw/a",
+        "-- @constraint: not_null(id)\n-- @constraint: unique(id)\n-- @audit: row_count(>, 0)\n\
+         -- @warning: row_count(>, 0)\n-- @warning: row_count(>, 1)\nSELECT i AS id FROM range(2) t(i)",
+    );
+    project.run(&["run"]).success();
+    let text = inside(&sandbox(&project, &["raw.a"]).success());
+    has(&text, "Constraints: 2 passed\nAudits: 1 passed\nWarnings: 2 checked, 0 triggered\n");
+}
+
+#[test]
+fn a_record_that_cannot_be_read_is_no_impact_of_zero() {
+    let project = project();
+    pipeline(&project);
+    let lake = testkit::Lake::open(&project);
+    lake.execute("UPDATE main._ondatra_registry SET commit_info = '{' WHERE target = 'mart.report'");
+    drop(lake);
+    project.model("staging/orders", "SELECT id, amount + 1 AS amount FROM raw.orders");
+    has(&inside(&sandbox(&project, &["staging.orders"]).success()), "- Removed: 3 rows");
+    has(&inside(&sandbox(&project, &["staging.orders"]).success()), "(unable to analyze)\n");
+}
+
 /// Trap 23: a name in three parts is the fork's table.
 #[test]
 fn names_in_three_parts_lead_to_the_fork() {

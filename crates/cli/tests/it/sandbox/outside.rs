@@ -87,6 +87,25 @@ fn a_state_that_is_not_there_is_not_made() {
     assert!(!project.root().join("state.duckdb").exists() && scene.sink.calls().is_empty());
 }
 
+/// What a run left that was killed: the file with the log of what it had not come to write into it.
+#[test]
+fn the_log_beside_a_state_file_is_read_and_stays() {
+    let scene = Scene::new(BackendKind::File);
+    let project = &scene.fixture.project;
+    scene.sink.always(Say::Each(|_| "error: later"));
+    project.run(&["run"]).failure(1);
+    let (file, log) = (project.root().join("state.duckdb"), project.root().join("state.duckdb.wal"));
+    let mut store = scene.fixture.open("killed");
+    assert_eq!(store.drop_all("sync.x").unwrap(), 3);
+    let left = [&file, &log].map(|path| std::fs::read(path).unwrap());
+    drop(store);
+    std::fs::write(&file, &left[0]).unwrap();
+    std::fs::write(&log, &left[1]).unwrap();
+    assert!(!left[1].is_empty(), "the log holds what was done last");
+    let record = &records(project, &[], 0)["sync.x"];
+    assert_eq!((&record["push_events"], &record["push_pending"]), (&3.into(), &0.into()), "{record}");
+}
+
 /// A reader shuts out every run on a state file: it must be free again before the models run.
 #[test]
 fn the_state_is_free_while_the_models_run() {
