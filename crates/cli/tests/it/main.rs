@@ -15,6 +15,7 @@ mod describe;
 mod docs;
 mod doctor;
 mod edit;
+mod every_command;
 mod fetch;
 mod hard_deltas;
 mod history;
