@@ -5,8 +5,8 @@ use std::process::Stdio;
 
 use testkit::Project;
 
-use crate::terminal::on_terminal_with;
 use crate::BINARY;
+use crate::terminal::on_terminal_with;
 
 /// A call of each command that looks at a project, with the code that it ends with in one with a table `raw.a`.
 const CALLS: [(&[&str], i32); 23] = [
