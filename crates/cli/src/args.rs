@@ -115,8 +115,14 @@ pub(crate) enum Command {
         verbatim_doc_comment
     )]
     Validate(ValidateArgs),
-    /// Try a run against a copy of the lake (not in this version)
-    #[command(override_usage = "ondatrasql sandbox [<model>]")]
+    /// Run against a fork of the lake, and compare with production
+    ///
+    /// Nothing of production is changed: not the lake, not the state, and nothing is pushed.
+    ///
+    /// Examples:
+    ///   ondatrasql sandbox                  all models: what a run would change
+    ///   ondatrasql sandbox staging.orders   one model, with what reads it
+    #[command(override_usage = "ondatrasql sandbox [<model>] [--yes]", verbatim_doc_comment)]
     Sandbox(SandboxArgs),
     /// Ask the lake: one read-only SQL statement
     ///
@@ -325,7 +331,10 @@ pub(crate) enum ReportFormat {
 pub(crate) struct SandboxArgs {
     /// Target (schema.table) or path of a .sql file
     #[arg(value_name = "MODEL")]
-    pub(crate) _model: Option<String>,
+    pub(crate) model: Option<String>,
+    /// End connections to a production catalog in PostgreSQL without asking
+    #[arg(long)]
+    pub(crate) yes: bool,
 }
 
 /// What to do with the state.

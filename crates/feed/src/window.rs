@@ -184,6 +184,17 @@ impl<'a> Window<'a> {
         self.method(table) != Method::Unchanged
     }
 
+    /// Whether a table was there at `since`, and whether it is now.
+    pub fn is_there(&self, table: &Target) -> (bool, bool) {
+        let (then, now) = self.ids(table);
+        (then.is_some(), now.is_some())
+    }
+
+    /// Whether the change feed lists all that was inserted into a table and deleted from it, in the columns of now.
+    pub fn is_fed(&self, table: &Target) -> bool {
+        !self.columns_changed(table) && matches!(self.method(table), Method::Inserted | Method::Feed)
+    }
+
     /// Whether nobody can tell what became of a table.
     pub fn is_lost(&self, table: &Target) -> bool {
         self.method(table) == Method::Lost

@@ -3,6 +3,7 @@
 //! Boundary: no connection and no file access. What only the engine can tell (a syntax tree) is asked
 //! through the [`SqlParser`] trait, which the engine implements.
 
+mod attach;
 mod body;
 mod closest;
 mod column_tags;
@@ -21,6 +22,7 @@ mod references;
 mod scan;
 mod tree;
 
+pub use attach::Attach;
 pub use closest::closest_name;
 pub use column_tags::{ColumnDoc, is_masking_tag};
 pub use config_names::{WrittenMacro, attached_names, written_macros};

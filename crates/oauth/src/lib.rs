@@ -16,9 +16,11 @@ mod service_account;
 mod single_flight;
 mod status;
 mod token_endpoint;
+mod token_store;
 
 pub use consent::{Consent, ConsentOptions, Stored};
 pub use error::OAuthError;
 pub use managed::{ManagedTokens, TokenSources};
 pub use provider::{Provider, configured_providers};
 pub use status::{AuthStatus, TokenSource, status};
+pub use token_store::TokenStore;

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use http_client::{Client, Stop};
 use lib_functions::{AccessTokens, ProviderName, TokenError};
 use project::{Environment, Redactor};
-use state::SharedStore;
 
 use crate::refresh::Refresh;
 use crate::service_account::ServiceAccount;
 use crate::single_flight::SingleFlight;
 use crate::token_endpoint::TokenEndpoint;
+use crate::token_store::TokenStore;
 
 /// Where tokens come from and are kept.
 pub struct TokenSources {
@@ -23,7 +23,7 @@ pub struct TokenSources {
     /// Makes the requests.
     pub client: Client,
     /// Keeps the tokens of providers.
-    pub store: SharedStore,
+    pub store: TokenStore,
     /// Whose leases they are that are taken.
     pub run_id: String,
 }
@@ -46,8 +46,14 @@ impl ManagedTokens {
 impl AccessTokens for ManagedTokens {
     fn provider(&self, name: &ProviderName, rejected: Option<&str>, stop: &Stop) -> Result<String, TokenError> {
         let TokenSources { environment, store, run_id, .. } = &self.sources;
-        let refresh = Refresh { name, environment, store, endpoint: &self.endpoint, run_id, stop };
-        Ok(self.tokens.get(&format!("provider {name}"), rejected, stop, || refresh.run(rejected))?)
+        let get = || {
+            if let Some(access) = store.seen(name, rejected, &self.endpoint.redactor) {
+                return Ok(access);
+            }
+            let store = &store.open()?;
+            Refresh { name, environment, store, endpoint: &self.endpoint, run_id, stop }.run(rejected)
+        };
+        Ok(self.tokens.get(&format!("provider {name}"), rejected, stop, get)?)
     }
 
     fn service_account(

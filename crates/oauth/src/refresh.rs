@@ -129,7 +129,7 @@ pub(crate) fn of_grant(name: &ProviderName, grant: &Grant) -> Token {
 }
 
 /// The stored access token, if it is good for a while yet and not the one that was rejected.
-fn usable(stored: &StoredToken, rejected: Option<&str>) -> Option<Access> {
+pub(crate) fn usable(stored: &StoredToken, rejected: Option<&str>) -> Option<Access> {
     let StoredToken { token, stored_ms_ago } = stored;
     let access = token.access_token.clone().filter(|access| Some(access.as_str()) != rejected)?;
     let left = Duration::from_millis(u64::try_from(token.expires_in_ms?).ok()?);

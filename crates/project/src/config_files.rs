@@ -46,11 +46,17 @@ impl ConfigFile {
     /// a name or inside a text.
     #[must_use]
     pub fn with_catalog(&self, lake: &str) -> Self {
+        self.replacing("{{catalog}}", lake)
+    }
+
+    /// The file with `old` replaced by `new` wherever it stands in the expanded text; places still lead to the file.
+    #[must_use]
+    pub fn replacing(&self, old: &str, new: &str) -> Self {
         Self {
             name: self.name.clone(),
             path: self.path.clone(),
             source: Arc::clone(&self.source),
-            expanded: self.expanded.replace("{{catalog}}", lake),
+            expanded: self.expanded.replace(old, new),
         }
     }
 

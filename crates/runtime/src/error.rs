@@ -15,6 +15,7 @@ use types::{Code, Diagnose, Place, Target};
 use crate::checking::StageReport;
 use crate::project_models::closest;
 use crate::queue::QueueError;
+use crate::sandbox::SandboxError;
 
 /// An error of a run.
 #[derive(Debug, thiserror::Error)]
@@ -75,6 +76,9 @@ pub enum RunError {
     /// A command of the queue cannot be about this target.
     #[error(transparent)]
     Queue(#[from] QueueError),
+    /// There is no sandbox.
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
     /// Models depend on each other.
     #[error(transparent)]
     Cycle(#[from] Cycle),
@@ -238,6 +242,7 @@ impl Diagnose for RunError {
             Self::Push { .. } => Code::PushRows,
             Self::ClaimChunk { .. } => Code::PushChunk,
             Self::Queue(error) => error.code(),
+            Self::Sandbox(error) => error.code(),
             Self::Cycle(cycle) => cycle.code(),
             Self::ModelNotFound { .. } | Self::NoSuchModel { .. } => Code::ModelNotFound,
             Self::NotRunYet { .. } => Code::NotRunYet,
@@ -276,6 +281,7 @@ impl Diagnose for RunError {
             ),
             Self::ClaimChunk { .. } => "write a whole number above 0, like 10000, or leave it out".into(),
             Self::Queue(error) => error.help(),
+            Self::Sandbox(error) => error.help(),
             Self::Cycle(cycle) => cycle.help(),
             Self::ModelNotFound { suggestion: Some(other), .. } | Self::NoSuchModel { suggestion: Some(other), .. } => format!("did you mean `{other}`?"),
             Self::ModelNotFound { suggestion: None, .. } => {

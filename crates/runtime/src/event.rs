@@ -43,6 +43,19 @@ pub struct ModelOutcome {
     pub findings: Vec<CheckFinding>,
     /// What was delivered, if the model pushes.
     pub push: Option<Report>,
+    /// What would be delivered, if the model pushes and this is a sandbox.
+    pub forecast: Option<PushForecast>,
+}
+
+/// What a run would deliver of a model's changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PushForecast {
+    /// The lib function.
+    pub lib: String,
+    /// Events that it would add to the queue.
+    pub events: u64,
+    /// Events that are in the queue already.
+    pub queued: u64,
 }
 
 impl ModelOutcome {
@@ -59,6 +72,7 @@ impl ModelOutcome {
             warnings: Vec::new(),
             findings: Vec::new(),
             push: None,
+            forecast: None,
         }
     }
 

@@ -35,18 +35,20 @@ mod record;
 mod records;
 mod requirements;
 mod run;
+mod sandbox;
 mod session;
 mod state_session;
 mod statement_errors;
 mod task;
 mod turns;
 mod variables;
+mod world;
 
 pub use cancellation::Cancellation;
 pub use checking::{CheckFinding, CheckOptions, CheckProblem, CheckedModel, FailingRows, StageReport, check};
 pub use checks::{Stage, summary as check_summary};
 pub use error::RunError;
-pub use event::{ModelOutcome, Observer, RunSummary, Status};
+pub use event::{ModelOutcome, Observer, PushForecast, RunSummary, Status};
 pub use inspect::{Answer, answer};
 pub use lib_host::client;
 pub use lock::ProjectLock;
@@ -62,5 +64,9 @@ pub use records::{
     RunRecord, Stats, describe, history, last_source_file, lineage, stats,
 };
 pub use run::{RunOptions, Wish, run};
+pub use sandbox::{
+    Affected, ChangedColumn, Comparison, ConfirmTermination, Impact, SandboxError, SandboxModel, SandboxOptions,
+    SandboxSummary, Transitive, sandbox,
+};
 pub use session::Session;
 pub(crate) use state_session::StateSession;

@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use http_client::{Client, ClientOptions, Stop};
 use lib_functions::{AccessTokens, Host, HostOptions, Limits};
-use oauth::{ManagedTokens, TokenSources};
+use oauth::{ManagedTokens, TokenSources, TokenStore};
 use project::{Environment, Redactor};
-use state::SharedStore;
 
 use crate::fetching::LakeLookup;
 use crate::{RunError, Session};
@@ -46,7 +45,7 @@ pub(crate) fn managed_tokens(
     root: &Path,
     environment: &Environment,
     redactor: &Redactor,
-    store: &SharedStore,
+    store: TokenStore,
     run_id: &str,
 ) -> Arc<dyn AccessTokens> {
     Arc::new(ManagedTokens::new(TokenSources {
@@ -54,7 +53,7 @@ pub(crate) fn managed_tokens(
         environment: environment.clone(),
         redactor: redactor.clone(),
         client: client(environment),
-        store: store.clone(),
+        store,
         run_id: run_id.to_owned(),
     }))
 }

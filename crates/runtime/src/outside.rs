@@ -13,9 +13,17 @@ use crate::fetching::{FetchPlans, Fetches, Loading};
 use crate::leases::Leases;
 use crate::masking::masks_anew;
 use crate::planning::PlannedModel;
-use crate::pushing::Pushes;
+use crate::pushing::{Forecasts, Pushes};
 use crate::task::Task;
 use crate::{ModelOutcome, RunError};
+
+/// What becomes of the changes of models that push.
+pub(crate) enum Deliveries<'a> {
+    /// They are delivered.
+    Push(Pushes<'a>),
+    /// They are counted.
+    Forecast(Forecasts<'a>),
+}
 
 /// What a run has to do with the world outside of the lake: fetches and deliveries.
 pub(crate) struct Outside<'a> {
@@ -25,7 +33,7 @@ pub(crate) struct Outside<'a> {
     pub fetches: Option<Fetches>,
     /// The facts with which the fetches were planned.
     pub planned_with: &'a LakeFacts,
-    pub pushes: Option<Pushes<'a>>,
+    pub deliveries: Option<Deliveries<'a>>,
     /// Where other workers may run the same models.
     pub leases: Option<Leases<'a>>,
 }
@@ -123,8 +131,15 @@ impl Outside<'_> {
     /// Delivers what a model changed, and what is left from before: the data is committed, whatever comes of it.
     pub fn push(&mut self, context: &RunContext<'_>, planned: &PlannedModel, outcome: &mut ModelOutcome) {
         let is_over = outcome.error.as_ref().is_some_and(|error| error.is_fatal() || error.is_interrupt());
-        let Some(pushes) = self.pushes.as_mut().filter(|_| !is_over) else { return };
-        match pushes.after(context.session, planned) {
+        let delivered = match self.deliveries.as_mut().filter(|_| !is_over) {
+            None => return,
+            Some(Deliveries::Push(pushes)) => pushes.after(context.session, planned),
+            Some(Deliveries::Forecast(forecasts)) => forecasts.after(context.session, planned).map(|forecast| {
+                outcome.forecast = forecast;
+                None
+            }),
+        };
+        match delivered {
             Ok(None) => {}
             Ok(Some(report)) => {
                 outcome.warnings.extend(report.texts());

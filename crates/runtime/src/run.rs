@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 
 use engine::{EngineOptions, LakeFacts, needed_extensions};
 use jiff::Timestamp;
+use lib_functions::Registry;
 use model::Model;
 use plan::Cycle;
-use project::{ConfigFile, Environment, Redactor, check_state_key, find_model_files, read_config};
+use project::{ConfigFile, ConfigFiles, Environment, Redactor, check_state_key, find_model_files, read_config};
 use state::{Recovery, SqlStore, StateError};
 use types::{Rule, Target};
 
@@ -20,12 +21,14 @@ use crate::git::git_info;
 use crate::leases::Leases;
 use crate::lib_host::{HostContext, managed_tokens};
 use crate::masking::{masks_anew, protect_spills};
-use crate::outside::Outside;
+use crate::outside::{Deliveries, Outside};
 use crate::planning::{Planned, PlannedModel, last_commit, plan_models, sort};
-use crate::pushing::{Pushes, check_pushes};
+use crate::pushing::{Forecasts, Pushes, check_pushes};
 use crate::turns::Turns;
+use crate::world::{Needs, World};
 use crate::{
-    Cancellation, Observer, ProjectLock, RunError, RunSummary, Session, StateSession, load_models, select_model,
+    Cancellation, ModelOutcome, Observer, ProjectLock, RunError, RunSummary, Session, StateSession, load_models,
+    select_model,
 };
 
 /// What to run, and with what.
@@ -71,78 +74,129 @@ pub enum Wish {
 /// what becomes of a model is in its outcome.
 pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSummary, RunError> {
     let clock = Instant::now();
-    let config = read_config(&options.root, &options.environment)?;
-    let is_shared = is_shared(&check_state_key(&options.root, &options.environment)?);
-    let models = match &options.model {
-        Some(operand) => vec![select_model(&options.root, &options.cwd, operand)?],
-        None => load_models(&options.root)?,
-    };
+    let RunFiles { config, state, models } = RunFiles::read(options)?;
     let dag_run_id = dag_run_id(Timestamp::now());
     if models.is_empty() {
         observer.started(0);
-        return Ok(RunSummary {
-            dag_run_id,
-            outcomes: Vec::new(),
-            warnings: Vec::new(),
-            duration: clock.elapsed(),
-            interrupted: false,
-        });
+        return Ok(Ran::default().summary(dag_run_id, clock));
     }
     let _lock = ProjectLock::take(&options.root, options.state_wait, &options.cancellation)?;
     let session = Session::open(&config, &options.session)?;
+    let scene = Scene {
+        options,
+        session: &session,
+        local: config.local.as_ref(),
+        world: World::Real { open_state: &options.open_state, is_shared: is_shared(&state) },
+        dag_run_id: &dag_run_id,
+    };
+    let ran = run_models(&scene, models, observer)?;
+    Ok(ran.summary(dag_run_id, clock))
+}
+
+/// The files that a run is made of, read before any database is open.
+pub(crate) struct RunFiles {
+    pub config: ConfigFiles,
+    pub state: ConfigFile,
+    pub models: Vec<Model>,
+}
+
+impl RunFiles {
+    pub(crate) fn read(options: &RunOptions) -> Result<Self, RunError> {
+        let config = read_config(&options.root, &options.environment)?;
+        let state = check_state_key(&options.root, &options.environment)?;
+        let models = match &options.model {
+            Some(operand) => vec![select_model(&options.root, &options.cwd, operand)?],
+            None => load_models(&options.root)?,
+        };
+        Ok(Self { config, state, models })
+    }
+}
+
+/// Where models run.
+pub(crate) struct Scene<'a> {
+    pub options: &'a RunOptions,
+    pub session: &'a Session,
+    /// `variables/local.sql`.
+    pub local: Option<&'a ConfigFile>,
+    pub world: World<'a>,
+    pub dag_run_id: &'a str,
+}
+
+/// Models that had their turns.
+#[derive(Default)]
+pub(crate) struct Ran {
+    pub planned: Vec<PlannedModel>,
+    /// The lake before the first turn.
+    pub facts: LakeFacts,
+    pub outcomes: Vec<ModelOutcome>,
+    /// What went wrong beside the models.
+    pub warnings: Vec<String>,
+    pub interrupted: bool,
+}
+
+impl Ran {
+    pub(crate) fn summary(self, dag_run_id: String, clock: Instant) -> RunSummary {
+        let Self { outcomes, warnings, interrupted, .. } = self;
+        RunSummary { dag_run_id, outcomes, warnings, duration: clock.elapsed(), interrupted }
+    }
+}
+
+/// Gives each of the models its turn.
+pub(crate) fn run_models(scene: &Scene<'_>, models: Vec<Model>, observer: &mut dyn Observer) -> Result<Ran, RunError> {
+    let Scene { options, session, world, dag_run_id, .. } = scene;
     let git = git_info(&options.root);
     let facts = LakeFacts::read(&session.connection, &session.lake, &session.metadata)?;
-    let Planned { models, names } = plan(options, &session, &facts, models)?;
-    protect_spills(&session, models.iter().map(|planned| &planned.model))?;
-    let registry = read_registry(&session, &options.root)?;
-    // A key that nobody knows would have no effect without a word.
-    for remark in registry.libs().flat_map(|lib| &lib.remarks).filter(|remark| remark.rule == Rule::UnknownKey) {
-        let place = &remark.place;
-        (options.output)(&format!("warning: {}:{}: {}", place.file().display(), place.line(), remark.message));
-    }
-    let plans = check_models(&session, &registry, &models, options.model.is_some(), &options.cancellation)?;
+    let Planned { models, names } = plan(options, session, &facts, models)?;
+    protect_spills(session, models.iter().map(|planned| &planned.model))?;
+    let registry = read_registry(session, &options.root)?;
+    warn_of_unknown_keys(options, &registry);
+    let plans = check_models(session, &registry, &models, options.model.is_some(), &options.cancellation)?;
     let pushing = check_pushes(&registry, &models)?;
     let functions = KnownFunctions::default();
-    let local = config.local.as_ref().map(|file| file.with_catalog(&session.lake));
+    let local = scene.local.map(|file| file.with_catalog(&session.lake));
     let context = RunContext {
-        session: &session,
+        session,
         names: &names,
         local: local.as_ref(),
         functions: &functions,
         cancellation: &options.cancellation,
-        dag_run_id: &dag_run_id,
+        dag_run_id,
         git: &git,
         seen: Cell::new(facts.commits_at),
     };
-    let mut turns = Turns::new(&models, &facts, options.wish);
-    let to_fetch = turns.fetches(&session, &models, &facts);
+    let mut turns = Turns::new(&models, &facts, options.wish, matches!(world, World::Sandbox { .. }));
+    let to_fetch = turns.fetches(session, &models, &facts);
     // What was pushed once may have left rows there, whatever the model does now.
     let masks_anew = |planned: &PlannedModel| {
         last_commit(planned, &facts).is_ok_and(|last| masks_anew(&planned.model, last.as_ref()))
     };
-    let needs_state = !to_fetch.is_empty() || !pushing.is_empty() || is_shared || models.iter().any(masks_anew);
-    let state = needs_state.then(|| (options.open_state)().and_then(StateSession::start)).transpose()?;
+    let entered = world.enter(&Needs {
+        fetches: !to_fetch.is_empty(),
+        masks: models.iter().any(masks_anew),
+        pushed: pushing.keys().cloned().collect(),
+    })?;
+    let state = entered.session.as_ref();
+    let tokens = world
+        .tokens(&entered)
+        .map(|store| managed_tokens(&options.root, &options.environment, &options.redactor, store, dag_run_id));
     let host = HostContext {
-        session: &session,
+        session,
         root: &options.root,
         environment: &options.environment,
         redactor: &options.redactor,
         output: Arc::clone(&options.output),
-        tokens: state.as_ref().map(|state| {
-            managed_tokens(&options.root, &options.environment, &options.redactor, &state.store, &dag_run_id)
-        }),
+        tokens,
     };
     let mut warnings = Vec::new();
-    let pushes = match &state {
-        Some(state) if !pushing.is_empty() => {
-            // What stays is found again by the next run; nothing of it is in the way of this one.
-            let recovery = state.store.lock().recover().unwrap_or_else(|error| {
-                warnings.push(format!("what earlier runs left in the queue was not recovered: {error}"));
-                Recovery::default()
-            });
-            Some(Pushes::start(&host, state, &options.cancellation, (&registry, &pushing), &dag_run_id, recovery)?)
+    let deliveries = match (&entered.look, state) {
+        _ if pushing.is_empty() => None,
+        (Some(look), _) => Some(Deliveries::Forecast(Forecasts { plans: &pushing, registry: &registry, look })),
+        (None, Some(state)) => {
+            let recovery = recover(state, &mut warnings);
+            let to = (&registry, &pushing);
+            Some(Deliveries::Push(Pushes::start(&host, state, &options.cancellation, to, dag_run_id, recovery)?))
         }
-        _ => None,
+        (None, None) => None,
     };
     observer.started(models.len());
     let interrupted = std::thread::scope(|scope| {
@@ -152,11 +206,11 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
             registry: &registry,
             plans: &plans,
             cancellation: &options.cancellation,
-            run_id: &dag_run_id,
+            run_id: dag_run_id,
             is_refresh: options.wish == Some(Wish::FullRefresh),
             targets: options.model.is_none().then(|| models.iter().map(|planned| planned.target().key()).collect()),
         };
-        let store = state.as_ref().filter(|_| !to_fetch.is_empty()).map(|state| state.store.clone());
+        let store = state.filter(|_| !to_fetch.is_empty()).map(|state| state.store.clone());
         let fetches = store.map(|store| run_jobs(scope, &jobs, &to_fetch, store, options.jobs)).transpose()?;
         if fetches.is_some() {
             // There is time now. What fails fails again where it is needed.
@@ -164,25 +218,43 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
         }
         let planned_with = &facts;
         let mut facts = facts.clone();
-        let leases = state.as_ref().filter(|_| is_shared).map(|state| Leases {
+        let leases = state.filter(|_| world.has_leases()).map(|state| Leases {
             store: &state.store,
-            run_id: &dag_run_id,
+            run_id: dag_run_id,
             waits: options.waits,
         });
         let mut outside = Outside {
             plans: &plans,
             redactor: &options.redactor,
-            store: state.as_ref().map(|state| &state.store),
+            store: state.map(|state| &state.store),
             fetches,
             planned_with,
-            pushes,
+            deliveries,
             leases,
         };
         let interrupted = turns.take_all(&context, &models, &mut facts, &mut outside, observer);
         warnings.extend(outside.end());
         Ok::<_, RunError>(interrupted)
     })?;
-    Ok(RunSummary { dag_run_id, outcomes: turns.outcomes, warnings, duration: clock.elapsed(), interrupted })
+    drop(to_fetch);
+    Ok(Ran { outcomes: turns.outcomes, planned: models, facts, warnings, interrupted })
+}
+
+/// A key that nobody knows would have no effect without a word.
+fn warn_of_unknown_keys(options: &RunOptions, registry: &Registry) {
+    for remark in registry.libs().flat_map(|lib| &lib.remarks).filter(|remark| remark.rule == Rule::UnknownKey) {
+        let place = &remark.place;
+        (options.output)(&format!("warning: {}:{}: {}", place.file().display(), place.line(), remark.message));
+    }
+}
+
+/// Recovers what workers left that are gone. What stays is found again by the next run; nothing of it is in the way of
+/// this one.
+fn recover(state: &StateSession, warnings: &mut Vec<String>) -> Recovery {
+    state.store.lock().recover().unwrap_or_else(|error| {
+        warnings.push(format!("what earlier runs left in the queue was not recovered: {error}"));
+        Recovery::default()
+    })
 }
 
 fn plan(options: &RunOptions, session: &Session, facts: &LakeFacts, models: Vec<Model>) -> Result<Planned, RunError> {

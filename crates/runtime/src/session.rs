@@ -42,6 +42,16 @@ pub struct Session {
 impl Session {
     /// Opens the engine and applies the configuration.
     pub fn open(config: &ConfigFiles, options: &EngineOptions) -> Result<Self, RunError> {
+        Self::open_with(config, options, &|_, _| Ok(()))
+    }
+
+    /// The same; `attached` is called with the connection and the place of the lake's metadata, quoted, once the lake is
+    /// attached and before anything is read from it.
+    pub(crate) fn open_with(
+        config: &ConfigFiles,
+        options: &EngineOptions,
+        attached: &dyn Fn(&Connection, &str) -> Result<(), EngineError>,
+    ) -> Result<Self, RunError> {
         let started = Timestamp::now();
         let Instance { connection, spill } = options.open(&needed_extensions(&config.attaching()))?;
         run_optional(&connection, &[&config.settings, &config.secrets, &config.extensions])?;
@@ -51,6 +61,8 @@ impl Session {
         connection.execute(FUNCTIONS)?;
         connection.execute(&create_functions(&own_macros(&config.macros)))?;
         let lake = attach_lake(&connection, &config.catalog)?;
+        let metadata = metadata_path(&config.catalog.expanded.text, &lake);
+        attached(&connection, &metadata)?;
         refuse_reserved(&config.macros)?;
         let made_checks = make_named_checks(&connection, &config.macros)?;
         load_macros(&connection, &lake, &config.macros)?;
@@ -63,8 +75,7 @@ impl Session {
             run_file(&connection, &file.with_catalog(&lake))?;
         }
         run_optional(&connection, &[&config.sources])?;
-        let metadata = metadata_path(&config.catalog.expanded.text, &lake);
-        let mut catalogs = attached(&connection)?;
+        let mut catalogs = databases(&connection)?;
         catalogs.remove(&lake);
         catalogs.retain(|name| !metadata.starts_with(&quote(name)));
         let definitions = config.definitions();
@@ -94,7 +105,7 @@ fn random_failed(error: getrandom::Error) -> EngineError {
 }
 
 /// Names of the attached databases, without the engine's own.
-fn attached(connection: &Connection) -> Result<BTreeSet<String>, EngineError> {
+fn databases(connection: &Connection) -> Result<BTreeSet<String>, EngineError> {
     let sql = "SELECT database_name FROM duckdb_databases() WHERE NOT internal AND database_name <> 'memory' \
                AND NOT starts_with(database_name, '__ducklake_metadata_')";
     Ok(connection.query(sql)?.into_values().filter_map(|mut row| row.swap_remove(0).into_text()).collect())
@@ -136,7 +147,7 @@ fn run_catalog(connection: &Connection, file: &ConfigFile) -> Result<(), RunErro
 fn attach_lake(connection: &Connection, file: &ConfigFile) -> Result<String, RunError> {
     check_backend(&file.expanded.text)?;
     run_catalog(connection, file)?;
-    let mut all = attached(connection)?;
+    let mut all = databases(connection)?;
     // A metadata database under a name of its own is a part of its lake.
     let metadata = metadata_path(&file.expanded.text, "");
     all.retain(|name| !metadata.starts_with(&quote(name)));

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use engine::LakeFacts;
+use model::Model;
 use types::{Decision, Reason, RunType};
 
 use crate::execute::RunContext;
@@ -29,11 +30,13 @@ pub(crate) struct Turns {
     failed: BTreeSet<String>,
     /// Whether a commit was made since the facts were read.
     stale: bool,
+    /// Whether models that have something to validate run although nothing changed.
+    validates: bool,
     pub outcomes: Vec<ModelOutcome>,
 }
 
 impl Turns {
-    pub fn new(planned: &[PlannedModel], facts: &LakeFacts, wish: Option<Wish>) -> Self {
+    pub fn new(planned: &[PlannedModel], facts: &LakeFacts, wish: Option<Wish>, validates: bool) -> Self {
         let decide_one = |planned: &PlannedModel| {
             let decision = decide_run(planned, facts)?;
             let has_table = facts.tables.contains_key(&planned.target().key());
@@ -48,7 +51,7 @@ impl Turns {
         };
         let decide = |planned: &PlannedModel| (planned.target().key(), decide_one(planned));
         let decisions = planned.iter().map(decide).collect();
-        Self { decisions, ran: BTreeSet::new(), failed: BTreeSet::new(), stale: false, outcomes: Vec::new() }
+        Self { decisions, ran: BTreeSet::new(), failed: BTreeSet::new(), stale: false, validates, outcomes: Vec::new() }
     }
 
     /// The models that will fetch, with what is to be done with them: nothing that they read is made by this run.
@@ -216,7 +219,10 @@ impl Turns {
         outside: &mut Outside<'_>,
         outcome: &mut ModelOutcome,
     ) -> Result<(), RunError> {
-        let decision = self.decide(context, planned, facts)?;
+        let mut decision = self.decide(context, planned, facts)?;
+        if self.validates && decision.run_type == RunType::Skip && has_directives(&planned.model) {
+            decision = Decision::new(RunType::Full, Reason::SandboxValidation);
+        }
         outcome.run_type = Some(decision.run_type);
         outcome.reason = decision.reason.to_string();
         if decision.run_type == RunType::Skip {
@@ -255,6 +261,12 @@ impl Turns {
         }
         decide_run(planned, facts)
     }
+}
+
+/// Whether a run of the model shows more than its rows: checks, and what becomes of columns by their tags.
+fn has_directives(model: &Model) -> bool {
+    let has_checks = [&model.constraints, &model.audits, &model.warnings].iter().any(|checks| !checks.is_empty());
+    has_checks || model.columns.iter().any(|column| !column.tags.is_empty())
 }
 
 /// Whether it was the user who decided it: no facts change that.

@@ -11,6 +11,7 @@ mod failure;
 mod heartbeat;
 mod held;
 mod leases;
+mod look;
 mod migrations;
 mod open;
 mod outcomes;
@@ -38,6 +39,7 @@ pub use copy::{Copied, copy};
 pub use error::StateError;
 pub use heartbeat::Heartbeat;
 pub use leases::{Lease, LeaseAnswer, Leases};
+pub use look::{StateLook, look, open_in_memory};
 pub use open::{LEASE, StateConfig, open, state_file};
 pub use queue::{
     AdoptedClaim, Claim, ClaimLease, Counts, DeliveryReport, Event, Fed, Feed, Job, Outcome, OutcomeStatus, Position,

@@ -86,6 +86,11 @@ UPDATE schema_version SET version = {next} WHERE version = {version};
     Ok(begun != version)
 }
 
+/// The version of the tables that are there; `None` if there are none. Nothing is changed.
+pub(crate) fn found_version(backend: &mut dyn Backend) -> Result<Option<i64>, StateError> {
+    version(backend, &mut Attempts::new(Duration::ZERO))
+}
+
 /// The tables' version; `None` if there are no tables. An error if tables of these names are somebody else's.
 fn version(backend: &mut dyn Backend, attempts: &mut Attempts) -> Result<Option<i64>, StateError> {
     let catalog = match backend.kind().dialect() {

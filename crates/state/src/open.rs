@@ -63,7 +63,7 @@ pub fn open(config: StateConfig, worker: WorkerId) -> Result<SqlStore, StateErro
 }
 
 /// Tries until it works, the error is not a passing one, or the wait is over.
-fn wait_for<T>(
+pub(crate) fn wait_for<T>(
     wait: Duration,
     is_passing: impl Fn(&StateError) -> bool,
     mut attempt: impl FnMut() -> Result<T, StateError>,
@@ -119,7 +119,7 @@ fn session_at_once(config: &StateConfig, extensions: &[&'static str]) -> Result<
     run()
         .or_else(|failure| if is_cut_short(&failure) { run() } else { Err(failure) })
         .map_err(|failure| refused(&config.file, failure))?;
-    let kind = check_attached(connection, &config.file.name)?;
+    let kind = check_attached(connection, &config.file.name, false)?;
     Ok((instance, kind))
 }
 
@@ -271,8 +271,8 @@ fn no_database() -> StateError {
     }
 }
 
-/// The type of the database attached as `state`, which must be the only one.
-fn check_attached(connection: &Connection, file: &str) -> Result<String, StateError> {
+/// The type of the database attached as `state`, which must be the only one, and writable unless it is only `looked` at.
+pub(crate) fn check_attached(connection: &Connection, file: &str, looked: bool) -> Result<String, StateError> {
     let sql = "SELECT database_name, type, readonly, coalesce(path, '') FROM duckdb_databases() \
                WHERE NOT internal AND database_name <> 'memory' ORDER BY database_name";
     let rows: Vec<_> = connection.query(sql).map_err(local)?.into_values().collect();
@@ -290,7 +290,7 @@ fn check_attached(connection: &Connection, file: &str) -> Result<String, StateEr
             return Err(attached(format!("{file} must attach one catalog, it attaches: {names}")));
         }
     }
-    if rows[0][2].as_bool() == Some(true) {
+    if !looked && rows[0][2].as_bool() == Some(true) {
         return Err(StateError::Catalog {
             message: format!("{file} attaches the state read-only"),
             help: "take READ_ONLY out, and check that the file and its folder can be written".into(),
@@ -304,7 +304,7 @@ fn check_attached(connection: &Connection, file: &str) -> Result<String, StateEr
 }
 
 /// The user's words for what a statement of `state.sql` answered.
-fn refused(file: &ConfigFile, failure: ConfigFailure<EngineError>) -> StateError {
+pub(crate) fn refused(file: &ConfigFile, failure: ConfigFailure<EngineError>) -> StateError {
     let (error, place) = match failure {
         ConfigFailure::Transaction { word, place } => {
             return StateError::Sql {

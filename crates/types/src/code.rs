@@ -91,7 +91,9 @@ codes! {
     EngineVersion = "ENGINE-003", "The engine library is not the pinned version.";
     Sql = "ENGINE-004", "The engine refused a statement.";
     LakeConflict = "ENGINE-005", "The lake was changed by another writer at the same time.";
-    NotYet = "RUN-001", "A command that is not in this version.";
+    SandboxCatalog = "SANDBOX-001", "There is no production catalog to make a sandbox from.";
+    SandboxFork = "SANDBOX-002", "The production catalog could not be copied for a sandbox.";
+    SandboxDeclined = "SANDBOX-003", "A sandbox would end connections to the production catalog, and may not.";
     Interrupted = "RUN-002", "The run was interrupted.";
     RecordedCommit = "RUN-003", "The recorded last commit of a model cannot be read.";
     Key = "RUN-004", "A key column is missing, NULL, or repeats where it must be unique.";

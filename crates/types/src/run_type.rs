@@ -66,6 +66,8 @@ pub enum Reason {
     Kept,
     /// The key has another type, so old and new keys cannot be compared.
     UniqueKeyTypeChanged,
+    /// Nothing changed, but a sandbox shows what the model's directives say.
+    SandboxValidation,
 }
 
 impl fmt::Display for Reason {
@@ -86,6 +88,7 @@ impl fmt::Display for Reason {
             Self::PerBatch(what) => write!(f, "incremental run, {what} per batch"),
             Self::Kept => f.write_str("kept"),
             Self::UniqueKeyTypeChanged => f.write_str("unique_key type changed"),
+            Self::SandboxValidation => f.write_str("sandbox: forced re-run for directive validation"),
         }
     }
 }

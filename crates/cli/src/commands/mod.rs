@@ -39,7 +39,7 @@ pub(crate) fn dispatch(command: Command, ui: &Ui) -> Result<ExitCode, CliError> 
         Command::Edit(args) => edit::edit(&args, ui),
         Command::Run(args) => run::run(args, ui),
         Command::Check(args) => check::check(args, ui),
-        Command::Sandbox(_) => sandbox::sandbox(ui),
+        Command::Sandbox(args) => sandbox::sandbox(args, ui),
         Command::Sql(args) => sql::sql(&args, ui),
         Command::Query(args) => query::query(&args, ui),
         Command::History(args) => history::history(&args, ui),

@@ -5,10 +5,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use runtime::{
-    Cancellation, CheckFinding, ModelOutcome, Observer, PushReport, RunError, RunOptions, RunSummary, Stage, Status,
-    Wish, select_model,
+    Cancellation, CheckFinding, ModelOutcome, Observer, PushForecast, PushReport, RunError, RunOptions, RunSummary,
+    Stage, Status, Wish, select_model,
 };
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use types::{Kind, Target};
 
 use super::findings::{error_line, finding_record, rows_line, warning_line};
@@ -138,12 +138,9 @@ impl Observer for Report<'_> {
 impl Report<'_> {
     fn finish(&self, options: &RunOptions, summary: &RunSummary) -> Result<ExitCode, CliError> {
         if self.ui.json {
-            let warning = |message: &String| {
-                json!({"schema_version": 1, "kind": "dag_warning", "source": "_gc", "message": self.ui.redact(message)})
-                    .to_string()
-            };
-            let outcomes = summary.outcomes.iter().map(|outcome| record(self.ui, outcome, summary));
-            let records: Vec<String> = summary.warnings.iter().map(warning).chain(outcomes).collect();
+            let record = |outcome| Value::from(record(self.ui, outcome, summary)).to_string();
+            let warnings = summary.warnings.iter().map(|message| dag_warning(self.ui, message));
+            let records: Vec<String> = warnings.chain(summary.outcomes.iter().map(record)).collect();
             if !records.is_empty() {
                 match self.ui.result(&records.join("\n")) {
                     // A reader that is gone does not make a failed run a success.
@@ -159,24 +156,34 @@ impl Report<'_> {
                 done_line(summary)
             });
         }
-        if summary.interrupted {
-            return Err(RunError::Interrupted.into());
+        conclude(self.ui, summary, self.single)
+    }
+}
+
+/// What went wrong with state and leftovers, as a record.
+pub(super) fn dag_warning(ui: &Ui, message: &str) -> String {
+    json!({"schema_version": 1, "kind": "dag_warning", "source": "_gc", "message": ui.redact(message)}).to_string()
+}
+
+/// Tells what went wrong, and with which code a run ends.
+pub(super) fn conclude(ui: &Ui, summary: &RunSummary, is_single: bool) -> Result<ExitCode, CliError> {
+    if summary.interrupted {
+        return Err(RunError::Interrupted.into());
+    }
+    for outcome in &summary.outcomes {
+        if let Some(error) = &outcome.error {
+            let context = if is_single { String::new() } else { format!("{}: ", outcome.target) };
+            ui.error_text(&render(&context, error, ui));
         }
-        for outcome in &summary.outcomes {
-            if let Some(error) = &outcome.error {
-                let context = if self.single { String::new() } else { format!("{}: ", outcome.target) };
-                self.ui.error_text(&render(&context, error, self.ui));
-            }
-        }
-        for warning in &summary.warnings {
-            self.ui.error_text(&format!("warning: {}", one_line(&self.ui.message(warning))));
-        }
-        match summary.count(Status::Failed) {
-            0 if !summary.warnings.is_empty() => Ok(ExitCode::FAILURE),
-            0 => Ok(ExitCode::SUCCESS),
-            1 => Ok(ExitCode::FAILURE),
-            many => Err(CliError::Summary(format!("{many} model(s) failed"))),
-        }
+    }
+    for warning in &summary.warnings {
+        ui.error_text(&format!("warning: {}", one_line(&ui.message(warning))));
+    }
+    match summary.count(Status::Failed) {
+        0 if !summary.warnings.is_empty() => Ok(ExitCode::FAILURE),
+        0 => Ok(ExitCode::SUCCESS),
+        1 => Ok(ExitCode::FAILURE),
+        many => Err(CliError::Summary(format!("{many} model(s) failed"))),
     }
 }
 
@@ -192,15 +199,11 @@ fn done_line(summary: &RunSummary) -> String {
     )
 }
 
-fn lines(ui: &Ui, outcome: &ModelOutcome) -> Vec<String> {
-    let status = match outcome.status() {
-        Status::Ok => ui.paint("[OK]", Color::Green),
-        Status::Skip => ui.paint("[SKIP]", Color::Yellow),
-        Status::Failed => ui.paint("[FAILED]", Color::Red),
-    };
+/// The line of a model's run.
+pub(super) fn run_line(status: &str, outcome: &ModelOutcome) -> String {
     let reason = if outcome.reason.is_empty() { String::new() } else { format!(" — {}", outcome.reason) };
     let target = one_line(&outcome.target.to_string());
-    let mut lines = vec![match outcome.run_type {
+    match outcome.run_type {
         None => format!("{status} {target}"),
         Some(run_type) => format!(
             "{status} {target} ({}, {run_type}, {} rows, {}{reason})",
@@ -208,7 +211,16 @@ fn lines(ui: &Ui, outcome: &ModelOutcome) -> Vec<String> {
             outcome.rows,
             format(outcome.duration)
         ),
-    }];
+    }
+}
+
+fn lines(ui: &Ui, outcome: &ModelOutcome) -> Vec<String> {
+    let status = match outcome.status() {
+        Status::Ok => ui.paint("[OK]", Color::Green),
+        Status::Skip => ui.paint("[SKIP]", Color::Yellow),
+        Status::Failed => ui.paint("[FAILED]", Color::Red),
+    };
+    let mut lines = vec![run_line(&status, outcome)];
     lines.extend(outcome.push.iter().map(push_line));
     lines.extend(outcome.error.iter().flat_map(RunError::texts).map(|text| error_line(ui, &text)));
     let is_warning = |finding: &&CheckFinding| finding.stage == Stage::Warning;
@@ -231,18 +243,25 @@ pub(super) fn push_line(push: &PushReport) -> String {
     format!("  PUSH: {delivered} delivered, {rejected} rejected, {to_retry} to retry, {pending} pending{dead}")
 }
 
+/// What would be delivered to a target.
+pub(super) fn forecast_line(forecast: &PushForecast) -> String {
+    let PushForecast { lib, events, queued } = forecast;
+    format!("  PUSH: {events} event(s) would be pushed to {lib}, {queued} already queued (nothing sent)")
+}
+
 /// A text of several lines as one.
 pub(super) fn one_line(text: &str) -> String {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-fn record(ui: &Ui, outcome: &ModelOutcome, summary: &RunSummary) -> String {
+/// The record of a model's run.
+pub(super) fn record(ui: &Ui, outcome: &ModelOutcome, summary: &RunSummary) -> Map<String, Value> {
     let status = match outcome.status() {
         Status::Ok => "ok",
         Status::Skip => "skip",
         Status::Failed => "error",
     };
-    let mut record = json!({
+    let record = json!({
         "schema_version": 2,
         "model": outcome.target.to_string(),
         "kind": outcome.kind.as_str(),
@@ -255,13 +274,14 @@ fn record(ui: &Ui, outcome: &ModelOutcome, summary: &RunSummary) -> String {
         "warnings": outcome.warnings.iter().map(|warning| ui.redact(warning)).collect::<Vec<_>>(),
         "dag_run_id": summary.dag_run_id,
     });
-    if let (true, Some(map)) = (outcome.reason.is_empty(), record.as_object_mut()) {
-        map.shift_remove("run_reason");
+    let Value::Object(mut record) = record else { return Map::new() };
+    if outcome.reason.is_empty() {
+        record.shift_remove("run_reason");
     }
-    if let (false, Some(map)) = (outcome.findings.is_empty(), record.as_object_mut()) {
-        map.insert("findings".into(), outcome.findings.iter().map(|found| finding_record(ui, found)).collect());
+    if !outcome.findings.is_empty() {
+        record.insert("findings".into(), outcome.findings.iter().map(|found| finding_record(ui, found)).collect());
     }
-    if let (Some(push), Some(map)) = (&outcome.push, record.as_object_mut()) {
+    if let Some(push) = &outcome.push {
         let counts = [
             ("push_delivered", push.delivered),
             ("push_rejected", push.rejected),
@@ -269,7 +289,7 @@ fn record(ui: &Ui, outcome: &ModelOutcome, summary: &RunSummary) -> String {
             ("push_pending", push.pending),
             ("push_dead", push.dead),
         ];
-        map.extend(counts.map(|(key, count)| (key.to_owned(), count.into())));
+        record.extend(counts.map(|(key, count)| (key.to_owned(), count.into())));
     }
-    record.to_string()
+    record
 }

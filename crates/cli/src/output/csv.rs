@@ -5,17 +5,19 @@ use super::TextTable;
 /// The table as CSV with `\n` line ends.
 pub(crate) fn csv(table: &TextTable) -> String {
     let mut text = String::new();
-    let header = table.columns.iter().map(|name| field(Some(name)));
-    push_line(&mut text, header);
+    let header: Vec<String> = table.columns.iter().map(|name| field(Some(name))).collect();
+    text.push_str(&header.join(","));
+    text.push('\n');
     for row in &table.rows {
-        push_line(&mut text, row.iter().map(|value| field(value.as_deref())));
+        text.push_str(&csv_line(row));
+        text.push('\n');
     }
     text
 }
 
-fn push_line(text: &mut String, fields: impl Iterator<Item = String>) {
-    text.push_str(&fields.collect::<Vec<_>>().join(","));
-    text.push('\n');
+/// A row without its line end.
+pub(crate) fn csv_line(row: &[Option<String>]) -> String {
+    row.iter().map(|value| field(value.as_deref())).collect::<Vec<_>>().join(",")
 }
 
 fn field(value: Option<&str>) -> String {

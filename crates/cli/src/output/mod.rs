@@ -2,6 +2,7 @@
 
 mod counts;
 mod csv;
+mod frame;
 pub(crate) mod graph;
 mod grid;
 mod json;
@@ -12,7 +13,8 @@ mod panel;
 mod sheet;
 
 pub(crate) use counts::{bytes, count};
-pub(crate) use csv::csv;
+pub(crate) use csv::{csv, csv_line};
+pub(crate) use frame::Frame;
 pub(crate) use grid::{Cell, Column, Grid};
 pub(crate) use json::json_rows;
 pub(crate) use keys::Keys;

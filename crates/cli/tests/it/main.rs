@@ -34,6 +34,7 @@ mod push_docs;
 mod queue;
 mod run;
 mod run_types;
+mod sandbox;
 mod schema;
 mod shell;
 mod sql;

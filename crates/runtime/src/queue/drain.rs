@@ -57,7 +57,13 @@ pub fn drain(
         environment: &options.environment,
         redactor: &options.redactor,
         output: options.output.clone(),
-        tokens: Some(managed_tokens(&options.root, &options.environment, &options.redactor, &state.store, &run_id)),
+        tokens: Some(managed_tokens(
+            &options.root,
+            &options.environment,
+            &options.redactor,
+            state.store.clone().into(),
+            &run_id,
+        )),
     };
     let recovery = state.store.lock().recover()?;
     let mut pushes = Pushes::start(&host, &state, &options.cancellation, (&registry, &plans), &run_id, recovery)?;

@@ -96,6 +96,11 @@ pub(crate) fn state_opener(
     }))
 }
 
+/// Where the state of the project is, for a command that opens it itself.
+pub(crate) fn state_config(invocation: &Invocation, file: ConfigFile, wait: Duration) -> Result<StateConfig, CliError> {
+    Ok(config(invocation, file, wait, lease(&invocation.environment)?))
+}
+
 /// How long a server may take to answer one who only looks.
 const LOOK: Duration = Duration::from_secs(2);
 

@@ -29,6 +29,26 @@ fn ten_requests_need_one_token_and_the_next_run_none() {
     assert_eq!((asked(&scene, "/api/rows"), scene.server.refreshes()), (20, 1));
 }
 
+/// Chapter 05 §4.2: a sandbox changes nothing of the state but a token that would be lost otherwise.
+#[test]
+fn a_sandbox_uses_the_token_that_is_there_and_stores_one_that_it_had_to_ask_for() {
+    let scene = Scene::new();
+    scene.authorize();
+    scene.fetches(CRM, 2);
+    scene.project.run(&["run"]).success();
+    let file = scene.project.root().join("state.duckdb");
+    let (stored, bytes) = (scene.stored(), std::fs::read(&file).unwrap());
+    scene.project.run(&["sandbox"]).success();
+    assert_eq!((scene.server.refreshes(), std::fs::read(&file).unwrap() == bytes), (1, true));
+    scene.server.expire_access();
+    scene.project.run(&["sandbox"]).success();
+    assert_eq!(scene.server.refreshes(), 2);
+    let now = scene.stored();
+    assert!(now.as_ref().unwrap().refresh_token != stored.unwrap().refresh_token, "the rotated token is kept");
+    scene.project.run(&["run"]).success();
+    assert_eq!((scene.server.refreshes(), scene.server.is_revoked()), (2, false), "the next run goes on with it");
+}
+
 #[test]
 fn a_provider_that_does_not_rotate_keeps_its_refresh_token() {
     let scene = Scene::new();

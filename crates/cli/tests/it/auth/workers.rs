@@ -26,7 +26,7 @@ fn worker(fixture: &StateFixture, store: &SharedStore, number: usize) -> Managed
         root,
         environment,
         client: Client::new(ClientOptions::default()),
-        store: store.clone(),
+        store: store.clone().into(),
         run_id: format!("run {number}"),
     })
 }
