@@ -9,11 +9,13 @@ use crate::BINARY;
 use crate::terminal::on_terminal_with;
 
 /// A call of each command that looks at a project, with the code that it ends with in one with a table `raw.a`.
-const CALLS: [(&[&str], i32); 23] = [
+const CALLS: [(&[&str], i32); 25] = [
     (&["run"], 0),
     (&["run", "raw.a"], 0),
     (&["check"], 0),
     (&["validate"], 0),
+    (&["sandbox"], 0),
+    (&["sandbox", "raw.a"], 0),
     (&["sql", "SELECT * FROM raw.a"], 0),
     (&["query", "raw.a"], 0),
     (&["history"], 0),
