@@ -21,6 +21,7 @@ mod hard_deltas;
 mod history;
 mod init;
 mod interrupt;
+mod json_documents;
 mod kinds;
 mod layout;
 mod lineage;
