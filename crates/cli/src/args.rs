@@ -62,8 +62,9 @@ pub(crate) enum Command {
     /// Create a project in this folder
     ///
     /// Writes configuration, macros, maintenance scripts and a key for the state. Files that exist are kept;
-    /// a folder that has a `config/` already is left alone.
-    #[command(override_usage = "ondatrasql init [--catalog sqlite|duckdb|postgres]")]
+    /// a folder that has a `config/` already is left alone. Example:
+    ///   mkdir shop && cd shop && ondatrasql init
+    #[command(override_usage = "ondatrasql init [--catalog sqlite|duckdb|postgres]", verbatim_doc_comment)]
     Init(InitArgs),
     /// Make a model file, or folders for models
     ///
@@ -171,7 +172,11 @@ pub(crate) enum Command {
     )]
     Lineage(LineageArgs),
     /// The project in numbers: models, runs, rows, and how deliveries stand
-    #[command(override_usage = "ondatrasql stats")]
+    ///
+    /// Examples:
+    ///   ondatrasql stats
+    ///   ondatrasql stats --json
+    #[command(override_usage = "ondatrasql stats", verbatim_doc_comment)]
     Stats,
     /// Look at all that a run needs, and tell how to mend what is amiss
     ///
@@ -336,13 +341,17 @@ pub(crate) struct SandboxArgs {
 #[derive(Subcommand)]
 pub(crate) enum StateCommand {
     /// Show where the state is, what is in it and which workers hold something
-    #[command(override_usage = "ondatrasql state status [--state-wait <duration>]")]
+    ///
+    /// Example:
+    ///   ondatrasql state status
+    #[command(override_usage = "ondatrasql state status [--state-wait <duration>]", verbatim_doc_comment)]
     Status(StateWait),
     /// Encrypt the state file with a new key, and write the key into .env
     ///
     /// The new file is compared with the old one row by row before it takes its place. A crash at any moment
-    /// leaves a file and a key that go together.
-    #[command(override_usage = "ondatrasql state rekey [--state-wait <duration>]")]
+    /// leaves a file and a key that go together. Example:
+    ///   ondatrasql state rekey
+    #[command(override_usage = "ondatrasql state rekey [--state-wait <duration>]", verbatim_doc_comment)]
     Rekey(StateWait),
     /// Copy the whole state into an empty one, on any database
     ///

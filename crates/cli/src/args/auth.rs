@@ -25,12 +25,19 @@ pub(crate) struct AuthArgs {
 #[derive(Subcommand)]
 pub(crate) enum AuthCommand {
     /// Show what there is to authorize with: scopes, expiry, last refresh, source
-    #[command(override_usage = "ondatrasql auth status [--state-wait <duration>]")]
+    ///
+    /// Example:
+    ///   ondatrasql auth status
+    #[command(override_usage = "ondatrasql auth status [--state-wait <duration>]", verbatim_doc_comment)]
     Status(StateWait),
     /// Forget the tokens of a provider
     ///
-    /// They stay valid at the provider until they are revoked there.
-    #[command(override_usage = "ondatrasql auth remove PROVIDER [--yes] [--state-wait <duration>]")]
+    /// They stay valid at the provider until they are revoked there. Example:
+    ///   ondatrasql auth remove my-crm
+    #[command(
+        override_usage = "ondatrasql auth remove PROVIDER [--yes] [--state-wait <duration>]",
+        verbatim_doc_comment
+    )]
     Remove(AuthRemoveArgs),
 }
 

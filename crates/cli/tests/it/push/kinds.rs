@@ -82,7 +82,7 @@ fn a_group_is_one_call_however_large_and_whatever_failed() {
 
 #[test]
 fn a_group_is_retried_as_a_whole() {
-    let scene = Scene::new("tracked\n-- @group_key: k", "", SYNC);
+    let scene = Scene::new("tracked\n-- @group_key: k", "\"retry_backoff\": 3600", SYNC);
     scene.add(1..=10);
     scene.sink.always(Say::Each(|row| if row.number("k") == 1 { "error: no" } else { "reject: no" }));
     scene.bad();

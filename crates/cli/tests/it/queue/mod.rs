@@ -1,6 +1,7 @@
 //! The commands of the queue, against a real sink (chapter 04 §10).
 
 mod change;
+mod documents;
 mod drain;
 mod dry_run;
 mod look;
