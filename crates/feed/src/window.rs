@@ -190,6 +190,12 @@ impl<'a> Window<'a> {
         (then.is_some(), now.is_some())
     }
 
+    /// Whether the table that is there is the one that was there, not another of its name.
+    pub fn is_same(&self, table: &Target) -> bool {
+        let (then, now) = self.ids(table);
+        then.is_some() && then == now
+    }
+
     /// Whether the change feed lists all that was inserted into a table and deleted from it, in the columns of now.
     pub fn is_fed(&self, table: &Target) -> bool {
         !self.columns_changed(table) && matches!(self.method(table), Method::Inserted | Method::Feed)

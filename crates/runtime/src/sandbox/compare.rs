@@ -1,18 +1,22 @@
 //! How a table of the fork differs from production's: the fork itself as it was before the run (chapter 05 §4.3).
 
-use engine::{EngineError, LakeFacts, Value, identity};
-use feed::Window;
-use types::{Column, Target, literal, quote};
+use std::cell::OnceCell;
 
-use super::row_count::rows_of_files;
+use engine::{EngineError, LakeFacts, Value};
+use feed::Window;
+use types::{Column, Target, literal};
+
+use super::multiset::{Common, Multisets};
+use super::row_count::RowCounts;
 use crate::Session;
 use crate::masking::in_clear;
 use crate::planning::{PlannedModel, last_commit};
 
 /// Most rows of each kind that are shown.
 const SAMPLES: usize = 2;
-/// In the place of a value that the model masks and production's table holds in clear.
-const MASKED: &str = "(masked)";
+/// What the change feed gave of both sides.
+const FED_THEN: &str = "temp.main.__ondatra_sandbox_then";
+const FED_NOW: &str = "temp.main.__ondatra_sandbox_now";
 
 /// How a table differs from production's.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -68,46 +72,40 @@ impl Comparison {
 /// The two snapshots: production's, and the newest.
 pub(super) type Ends = (i64, i64);
 
-/// Compares a model's table; `counts` says whether rows are counted although nothing touched the table.
-pub(super) fn compare(
-    session: &Session,
-    window: &Window<'_>,
-    ends: Ends,
-    (planned, facts): (&PlannedModel, &LakeFacts),
-    counts: bool,
-) -> Comparison {
-    let mut comparison = Comparison::default();
-    let tables = Tables { session, window, ends, target: planned.target() };
-    if let Err(error) = tables.compare(planned, facts, counts, &mut comparison) {
-        comparison.problems.push(format!("comparison failed: {}", error.cleaned()));
+/// Compares tables of the fork with what they were.
+pub(super) struct Comparing<'a> {
+    pub session: &'a Session,
+    pub window: &'a Window<'a>,
+    pub ends: Ends,
+    /// The lake before the run.
+    pub facts: &'a LakeFacts,
+    /// Whether rows are counted although nothing touched a table.
+    pub counts_all: bool,
+    pub row_counts: OnceCell<RowCounts>,
+}
+
+impl Comparing<'_> {
+    /// Compares a model's table.
+    pub fn compare(&self, planned: &PlannedModel) -> Comparison {
+        let mut comparison = Comparison::default();
+        let table = Table { all: self, session: self.session, window: self.window, target: planned.target() };
+        if let Err(error) = table.compare(planned, &mut comparison) {
+            comparison.problems.push(format!("comparison failed: {}", error.cleaned()));
+        }
+        comparison
     }
-    comparison
 }
 
 /// A table at both ends.
-struct Tables<'a> {
+struct Table<'a> {
+    all: &'a Comparing<'a>,
     session: &'a Session,
     window: &'a Window<'a>,
-    ends: Ends,
     target: &'a Target,
 }
 
-/// A column that both have.
-struct Common {
-    name: String,
-    then: Column,
-    now: Column,
-    is_hidden: bool,
-}
-
-impl Tables<'_> {
-    fn compare(
-        &self,
-        planned: &PlannedModel,
-        facts: &LakeFacts,
-        counts: bool,
-        found: &mut Comparison,
-    ) -> Result<(), EngineError> {
+impl Table<'_> {
+    fn compare(&self, planned: &PlannedModel, found: &mut Comparison) -> Result<(), EngineError> {
         let (was_there, is_there) = self.window.is_there(self.target);
         if !is_there {
             return Ok(());
@@ -115,16 +113,16 @@ impl Tables<'_> {
         if !was_there {
             found.is_new = true;
             found.columns = self.columns(&self.now())?;
-            found.rows.1 = Some(self.count(&self.now(), self.ends.1)?);
+            found.rows.1 = Some(self.rows_now()?);
             return Ok(());
         }
         let is_touched = self.window.may_have_changed(self.target);
         if !is_touched && !self.window.columns_changed(self.target) {
-            let rows = counts.then(|| self.count(&self.now(), self.ends.1)).transpose()?;
+            let rows = self.all.counts_all.then(|| self.rows_now()).transpose()?;
             found.rows = (rows, rows);
             return Ok(());
         }
-        let last = last_commit(planned, facts).ok().flatten();
+        let last = last_commit(planned, self.all.facts).ok().flatten();
         let kinds = [Some(planned.model.kind), last.as_ref().and_then(|last| last.kind)];
         let is_own = |column: &Column| {
             kinds.iter().flatten().flat_map(|kind| kind.own_columns()).any(|own| column.name.eq_ignore_ascii_case(own))
@@ -135,7 +133,8 @@ impl Tables<'_> {
         let hidden = in_clear(&self.session.masks(&planned.model), last.as_ref());
         let is_hidden = |name: &str| hidden.iter().any(|mask| mask.column.eq_ignore_ascii_case(name));
         let common = sort_columns(&then, now, is_hidden, found);
-        found.rows = (Some(self.count(&self.then(), self.ends.0)?), Some(self.count(&self.now(), self.ends.1)?));
+        let (rows_then, rows_now) = self.rows()?;
+        found.rows = (Some(rows_then), Some(rows_now));
         if !common.is_empty() {
             self.compare_rows(&common, found)?;
         }
@@ -143,21 +142,28 @@ impl Tables<'_> {
     }
 
     fn compare_rows(&self, common: &[Common], found: &mut Comparison) -> Result<(), EngineError> {
-        let (then, now) = if self.window.is_fed(self.target) {
-            // What was inserted and deleted again is on both sides.
-            (self.feed("deletions"), self.feed("insertions"))
-        } else {
-            (self.then(), self.now())
-        };
-        let both = Both { common, then: &then, now: &now };
-        let counts = self.session.connection.query(&both.counts())?.into_values().next().unwrap_or_default();
+        let connection = &self.session.connection;
+        if !self.window.is_fed(self.target) {
+            return self.compare_sides(&Multisets { common, then: &self.then(), now: &self.now() }, found);
+        }
+        // What was inserted and deleted again is on both sides. It is asked for several times, and the lake is slow to find it.
+        for (name, what) in [(FED_THEN, "deletions"), (FED_NOW, "insertions")] {
+            connection.execute(&format!("CREATE OR REPLACE TEMP TABLE {name} AS FROM {}", self.feed(what)))?;
+        }
+        let compared = self.compare_sides(&Multisets { common, then: FED_THEN, now: FED_NOW }, found);
+        let dropped = [FED_THEN, FED_NOW].iter().try_for_each(|name| connection.execute(&format!("DROP TABLE {name}")));
+        compared.and(dropped)
+    }
+
+    fn compare_sides(&self, sides: &Multisets<'_>, found: &mut Comparison) -> Result<(), EngineError> {
+        let counts = self.session.connection.query(&sides.counts())?.into_values().next().unwrap_or_default();
         let count = |at: usize| counts.get(at).and_then(Value::as_i64).and_then(|count| u64::try_from(count).ok());
         (found.added, found.removed) = (count(0).unwrap_or(0), count(1).unwrap_or(0));
         if found.added > 0 {
-            found.sample_added = self.sample(&both.sample(">"))?;
+            found.sample_added = self.sample(&sides.sample(">", SAMPLES))?;
         }
         if found.removed > 0 {
-            found.sample_removed = self.sample(&both.sample("<"))?;
+            found.sample_removed = self.sample(&sides.sample("<", SAMPLES))?;
         }
         Ok(())
     }
@@ -177,7 +183,7 @@ impl Tables<'_> {
     }
 
     fn then(&self) -> String {
-        format!("{} AT (VERSION => {})", self.now(), self.ends.0)
+        format!("{} AT (VERSION => {})", self.now(), self.all.ends.0)
     }
 
     fn feed(&self, what: &str) -> String {
@@ -186,8 +192,8 @@ impl Tables<'_> {
             literal(&self.session.lake),
             literal(&self.target.schema),
             literal(&self.target.name),
-            self.ends.0 + 1,
-            self.ends.1
+            self.all.ends.0 + 1,
+            self.all.ends.1
         )
     }
 
@@ -200,11 +206,29 @@ impl Tables<'_> {
         Ok(columns.collect())
     }
 
-    /// The engine would open every file to count rows, so the metadata is asked where it tells.
-    fn count(&self, table: &str, snapshot: i64) -> Result<i64, EngineError> {
-        if let Some(rows) = rows_of_files(self.session, self.target, snapshot)? {
-            return Ok(rows);
+    /// The rows then and now. The engine would open every file to count them, so the metadata is asked where it tells.
+    fn rows(&self) -> Result<(i64, i64), EngineError> {
+        match self.row_counts()? {
+            Some(rows) if self.window.is_same(self.target) => Ok(rows),
+            _ => Ok((self.count(&self.then())?, self.count(&self.now())?)),
         }
+    }
+
+    fn rows_now(&self) -> Result<i64, EngineError> {
+        self.row_counts()?.map_or_else(|| self.count(&self.now()), |(_, now)| Ok(now))
+    }
+
+    fn row_counts(&self) -> Result<Option<(i64, i64)>, EngineError> {
+        let counts = if let Some(counts) = self.all.row_counts.get() {
+            counts
+        } else {
+            let read = RowCounts::read(self.session, self.all.ends)?;
+            self.all.row_counts.get_or_init(|| read)
+        };
+        counts.of(self.session, self.target)
+    }
+
+    fn count(&self, table: &str) -> Result<i64, EngineError> {
         Ok(self.session.connection.query_value(&format!("SELECT count(*) FROM {table}"))?.as_i64().unwrap_or(0))
     }
 }
@@ -232,74 +256,4 @@ fn sort_columns(
     });
     found.changed_columns = changed.collect();
     common
-}
-
-/// Rows of both sides as multisets: those of now count up, those of then count down.
-struct Both<'a> {
-    common: &'a [Common],
-    then: &'a str,
-    now: &'a str,
-}
-
-impl Both<'_> {
-    /// How many rows were added, and how many removed.
-    fn counts(&self) -> String {
-        format!(
-            "SELECT coalesce(sum(n) FILTER (WHERE n > 0), 0)::BIGINT, coalesce(-sum(n) FILTER (WHERE n < 0), 0)::BIGINT \
-             FROM (SELECT sum(side) AS n FROM ({}) GROUP BY {})",
-            self.rows(false),
-            self.keys()
-        )
-    }
-
-    /// Some of the rows whose count is above or below 0, by their texts.
-    fn sample(&self, above: &str) -> String {
-        let texts: Vec<String> = (0..self.common.len()).map(|at| format!("first(t{at}) AS t{at}")).collect();
-        let order: Vec<String> = (0..self.common.len()).map(|at| format!("t{at}")).collect();
-        format!(
-            "SELECT abs(sum(side))::BIGINT AS n, {} FROM ({}) GROUP BY {} HAVING sum(side) {above} 0 \
-             ORDER BY {} LIMIT {SAMPLES}",
-            texts.join(", "),
-            self.rows(true),
-            self.keys(),
-            order.join(", ")
-        )
-    }
-
-    fn rows(&self, with_texts: bool) -> String {
-        let side = |number: &str, table: &str, is_now: bool| {
-            let columns = self.common.iter().enumerate().flat_map(|(at, common)| {
-                let name = quote(if is_now { &common.now.name } else { &common.then.name });
-                let mut all = vec![format!("{} AS k{at}", key(common, &name, is_now))];
-                if common.then.type_name != common.now.type_name {
-                    all.push(format!("{name} IS NULL AS e{at}"));
-                }
-                if with_texts {
-                    let is_shown = is_now || !common.is_hidden;
-                    let text = if is_shown { format!("CAST({name} AS VARCHAR)") } else { literal(MASKED) };
-                    all.push(format!("{text} AS t{at}"));
-                }
-                all
-            });
-            format!("SELECT {number} AS side, {} FROM {table}", columns.collect::<Vec<_>>().join(", "))
-        };
-        format!("{} UNION ALL {}", side("1", self.now, true), side("-1", self.then, false))
-    }
-
-    fn keys(&self) -> String {
-        let keys = self.common.iter().enumerate().flat_map(|(at, common)| {
-            let is_retyped = common.then.type_name != common.now.type_name;
-            std::iter::once(format!("k{at}")).chain(is_retyped.then(|| format!("e{at}")))
-        });
-        keys.collect::<Vec<_>>().join(", ")
-    }
-}
-
-/// What tells a value from others. One of another type counts as what it is in the new one; what it cannot be is like
-/// nothing but NULL, from which `e` tells it.
-fn key(common: &Common, name: &str, is_now: bool) -> String {
-    if is_now || common.then.type_name == common.now.type_name {
-        return identity(&common.now, name);
-    }
-    identity(&common.now, &format!("TRY_CAST({name} AS {})", common.now.type_name))
 }

@@ -8,6 +8,7 @@ mod folder;
 mod fork;
 mod impact;
 mod localize;
+mod multiset;
 mod row_count;
 mod server;
 mod source;

@@ -1,5 +1,6 @@
 //! The course of a sandbox: fork, run, compare, remove.
 
+use std::cell::OnceCell;
 use std::path::Path;
 use std::time::Instant;
 
@@ -10,7 +11,7 @@ use model::Model;
 use state::StateConfig;
 use types::Target;
 
-use super::compare::{Comparison, compare};
+use super::compare::{Comparing, Comparison};
 use super::fork::{Fork, ForkOptions};
 use super::impact::{Impact, impact};
 use crate::planning::PlannedModel;
@@ -99,10 +100,18 @@ fn look(session: &Session, root: &Path, ran: &Ran, is_single: bool) -> Result<Lo
     let targets: Vec<&Target> = ran.planned.iter().map(PlannedModel::target).collect();
     let ends = (ran.facts.commits_at, current_snapshot(&session.connection, &session.lake)?);
     let window = Window::open(&session.connection, (&session.lake, &session.metadata), ends, &targets)?;
+    let comparing = Comparing {
+        session,
+        window: &window,
+        ends,
+        facts: &ran.facts,
+        counts_all: is_single,
+        row_counts: OnceCell::new(),
+    };
     let one = |(planned, outcome): (&PlannedModel, &ModelOutcome)| SandboxModel {
         depends: planned.depends.clone(),
         checks: checks(&planned.model),
-        comparison: is_compared(outcome).then(|| compare(session, &window, ends, (planned, &ran.facts), is_single)),
+        comparison: is_compared(outcome).then(|| comparing.compare(planned)),
     };
     let models: Vec<SandboxModel> = ran.planned.iter().zip(&ran.outcomes).map(one).collect();
     let comparison = models.first().filter(|_| is_single).and_then(|model| model.comparison.as_ref());
