@@ -4,15 +4,18 @@ mod auth;
 mod check;
 mod files;
 mod look;
+mod mistakes;
 mod queue;
 mod shell;
+mod state;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use project::{CatalogKind, Script, script_names};
 
 use crate::error::CliError;
 use crate::invocation::current_folder;
+
+use mistakes::{explain, unknown_command};
 
 pub(crate) use auth::{AuthArgs, AuthCommand, AuthRemoveArgs};
 pub(crate) use check::CheckArgs;
@@ -23,6 +26,7 @@ pub(crate) use queue::{
 };
 
 pub(crate) use shell::{CompletionsArgs, ManArgs};
+pub(crate) use state::{StateCommand, StateCopyArgs, StateServeArgs, StateWait};
 
 /// The scripts that `init` writes, for the help: what they do is up to their files.
 const SCRIPTS: [(&str, &str); 7] = [
@@ -337,76 +341,6 @@ pub(crate) struct SandboxArgs {
     pub(crate) yes: bool,
 }
 
-/// What to do with the state.
-#[derive(Subcommand)]
-pub(crate) enum StateCommand {
-    /// Show where the state is, what is in it and which workers hold something
-    ///
-    /// Example:
-    ///   ondatrasql state status
-    #[command(override_usage = "ondatrasql state status [--state-wait <duration>]", verbatim_doc_comment)]
-    Status(StateWait),
-    /// Encrypt the state file with a new key, and write the key into .env
-    ///
-    /// The new file is compared with the old one row by row before it takes its place. A crash at any moment
-    /// leaves a file and a key that go together. Example:
-    ///   ondatrasql state rekey
-    #[command(override_usage = "ondatrasql state rekey [--state-wait <duration>]", verbatim_doc_comment)]
-    Rekey(StateWait),
-    /// Copy the whole state into an empty one, on any database
-    ///
-    /// OTHER.sql attaches the other state, like config/state.sql does. The copy is compared row by row. Example:
-    ///   ondatrasql state copy --to config/state.postgres.sql
-    #[command(override_usage = "ondatrasql state copy --to OTHER.sql [--state-wait <duration>]", verbatim_doc_comment)]
-    Copy(StateCopyArgs),
-    /// Serve the state file to workers on this or other machines, until stopped
-    ///
-    /// The workers attach it with the line that is printed, and need the same token. Example:
-    ///   ondatrasql state serve --listen localhost:9494
-    #[command(
-        override_usage = "ondatrasql state serve [--listen host:port] [--token-env VAR] [--state-wait <duration>]",
-        verbatim_doc_comment
-    )]
-    Serve(StateServeArgs),
-}
-
-#[derive(Args)]
-pub(crate) struct StateWait {
-    /// How long to wait while another process has the state file or runs the project, like 30s or 5m
-    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = crate::duration::parse)]
-    pub(crate) state_wait: std::time::Duration,
-}
-
-#[derive(Args)]
-pub(crate) struct StateCopyArgs {
-    /// The file that attaches the empty state
-    #[arg(long, value_name = "OTHER.sql")]
-    pub(crate) to: std::path::PathBuf,
-    #[command(flatten)]
-    pub(crate) wait: StateWait,
-}
-
-#[derive(Args)]
-pub(crate) struct StateServeArgs {
-    /// Where to listen; only this machine can reach localhost
-    #[arg(long, value_name = "HOST:PORT", default_value = "localhost:9494", value_parser = listen_address)]
-    pub(crate) listen: String,
-    /// The variable (environment or .env) that holds the token
-    #[arg(long, value_name = "VAR", default_value = "ONDATRA_QUACK_TOKEN", value_parser = variable_name)]
-    pub(crate) token_env: String,
-    #[command(flatten)]
-    pub(crate) wait: StateWait,
-}
-
-fn listen_address(text: &str) -> Result<String, String> {
-    state::check_address(text).map(|()| text.to_owned()).map_err(|error| error.to_string())
-}
-
-fn variable_name(text: &str) -> Result<String, String> {
-    let is_name = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    if is_name { Ok(text.to_owned()) } else { Err("write the name of a variable, like MY_TOKEN".into()) }
-}
-
 #[derive(Args)]
 pub(crate) struct SqlArgs {
     // The statement: `prepare_sql` turns the first operand into this flag, so that it may begin with `--`.
@@ -579,141 +513,5 @@ fn prepare_sql(words: &[String]) -> Vec<String> {
     prepared
 }
 
-/// The message of the contract for each of clap's.
-fn explain(error: &clap::Error, name: &str) -> CliError {
-    let context = |kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => text.clone(),
-        Some(ContextValue::Strings(texts)) => texts.join(" "),
-        _ => String::new(),
-    };
-    let argument = context(ContextKind::InvalidArg);
-    let flag = argument.split([' ', '=']).next().unwrap_or_default().to_owned();
-    let usage = || CliError::usage(format!("usage: {}", usage_of(name)), "see the command's --help");
-    match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => match help(Some(name)) {
-            Ok(text) => CliError::Help(text),
-            Err(error) => error,
-        },
-        // Whatever word comes first is a provider, a model or a command.
-        ErrorKind::InvalidSubcommand if matches!(name, "auth" | "describe") => CliError::usage(
-            format!("extra args: {}", context(ContextKind::InvalidSubcommand)),
-            format!("usage: {}", usage_of(name)),
-        ),
-        ErrorKind::InvalidSubcommand if is_parent(name) => CliError::usage(
-            format!("unknown command: {name} {}", context(ContextKind::InvalidSubcommand)),
-            format!("usage: {}", usage_of(name)),
-        ),
-        ErrorKind::InvalidSubcommand => unknown_command(name),
-        ErrorKind::UnknownArgument if name.starts_with('-') || argument.starts_with('-') => {
-            CliError::usage(format!("unknown flag: {flag}"), format!("usage: {}", usage_of(name)))
-        }
-        ErrorKind::UnknownArgument => {
-            let what = match name {
-                "version" | "init" | "stats" => "unexpected args",
-                "sql" | "query" | "history" => "unexpected argument",
-                _ => "extra args",
-            };
-            CliError::usage(format!("{what}: {argument}"), format!("usage: {}", usage_of(name)))
-        }
-        ErrorKind::InvalidValue if context(ContextKind::InvalidValue).is_empty() => {
-            CliError::usage(format!("{flag} requires a value"), format!("usage: {}", usage_of(name)))
-        }
-        ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
-            let value = context(ContextKind::InvalidValue);
-            let unit = if flag == "--state-wait" { "write a number with a unit, like 30s or 5m; " } else { "" };
-            CliError::usage(format!("invalid {flag} value: {value}"), format!("{unit}usage: {}", usage_of(name)))
-        }
-        ErrorKind::MissingRequiredArgument if name == "state copy" => {
-            CliError::usage("state copy needs --to OTHER.sql", format!("usage: {}", usage_of(name)))
-        }
-        ErrorKind::MissingRequiredArgument if name == "run" => CliError::usage(
-            "--keep and --full-refresh need a model, --yes needs --full-refresh",
-            format!("usage: {}", usage_of(name)),
-        ),
-        ErrorKind::ArgumentConflict => CliError::usage(
-            format!("{flag} cannot be used with {}", context(ContextKind::PriorArg)),
-            format!("usage: {}", usage_of(name)),
-        ),
-        _ => usage(),
-    }
-}
-
-fn unknown_command(name: &str) -> CliError {
-    if name.starts_with('-') {
-        return CliError::usage(format!("unknown flag: {name}"), "`ondatrasql help` lists the commands");
-    }
-    let line = described();
-    let known = line.get_subcommands().map(|command| command.get_name().to_owned());
-    let close =
-        known.map(|known| (strsim::damerau_levenshtein(&known, name), known)).min().filter(|(far, _)| *far <= 2);
-    let help = match close {
-        Some((0, _)) => format!("there is no sql/{name}.sql; `ondatrasql init` in an empty folder writes one"),
-        Some((_, known)) => format!("did you mean `{known}`?"),
-        None => "`ondatrasql help` lists the commands".to_owned(),
-    };
-    CliError::usage(format!("unknown command: {name}"), help)
-}
-
-fn usage_of(name: &str) -> String {
-    let mut line = CommandLine::command();
-    let usage = match find(&mut line, &name.split(' ').collect::<Vec<_>>()) {
-        Some(command) => command.render_usage(),
-        None => line.render_usage(),
-    };
-    usage.to_string().trim_start_matches("Usage: ").to_owned()
-}
-
 #[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::path::PathBuf;
-
-    use super::{described, prepare_sql};
-
-    fn pages() -> Vec<PathBuf> {
-        let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
-        let folders = ["docs", "docs/checks", "docs/errors"].map(|folder| root.join(folder));
-        let entries =
-            folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap()).map(|entry| entry.unwrap().path());
-        entries
-            .filter(|path| path.extension().is_some_and(|ending| ending == "md"))
-            .chain([root.join("README.md")])
-            .collect()
-    }
-
-    /// The calls of the program in the blocks for a shell, without what describes a form: `[…]`, `<…>`.
-    fn calls(page: &str) -> Vec<String> {
-        let mut is_shell = false;
-        let lines = page.lines().filter(|line| {
-            if let Some(language) = line.trim_start().strip_prefix("```") {
-                is_shell = ["sh", "console", "bash"].contains(&language);
-            }
-            is_shell
-        });
-        let calls = lines.filter_map(|line| {
-            let line = line.trim_start();
-            line.strip_prefix("$ ").unwrap_or(line).strip_prefix("ondatrasql ")
-        });
-        calls.filter(|call| !call.contains(['[', '<', '…'])).map(str::to_owned).collect()
-    }
-
-    /// What is read today was read when it was written, or the page is wrong.
-    #[test]
-    fn every_call_in_the_docs_is_understood() {
-        let mut count = 0;
-        for path in pages() {
-            for call in calls(&fs::read_to_string(&path).unwrap()) {
-                let words = shlex::split(&call).unwrap_or_else(|| panic!("{}: {call}", path.display()));
-                let is_end = |word: &String| ["|", ">", "&&", ";"].contains(&word.as_str());
-                let words: Vec<String> = words.into_iter().take_while(|word| !is_end(word)).collect();
-                let words = if words[0] == "sql" { prepare_sql(&words) } else { words };
-                let words: Vec<String> = words.into_iter().filter(|word| word != "--json").collect();
-                let line = [vec!["ondatrasql".to_owned()], words].concat();
-                let read = described().try_get_matches_from(line);
-                assert!(read.is_ok(), "{}: {call}: {}", path.display(), read.unwrap_err());
-                count += 1;
-            }
-        }
-        assert!(count > 30, "only {count} calls were found");
-    }
-}
+mod tests;
