@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use engine::{Connection, EngineError, EngineOptions, Instance, needed_extensions};
-use model::{Code as SqlCode, TokenKind};
+use model::Attach;
 use project::{ConfigFailure, ConfigFile};
 use types::Code;
 
@@ -140,12 +140,8 @@ fn is_cut_short(failure: &ConfigFailure<EngineError>) -> bool {
 /// The file of a state that is in one, as `config/state.sql` names it.
 pub fn state_file(file: &ConfigFile) -> Option<PathBuf> {
     let text = &file.expanded.text;
-    if is_of_server(text) {
-        return None;
-    }
-    let code = SqlCode::new(text);
-    let path = (0..code.len()).find(|&at| code.kind(at) == Some(TokenKind::Text))?;
-    Some(PathBuf::from(code.value(path)))
+    let mut attached = file.statements().into_iter().filter_map(|range| Attach::read(&text[range]));
+    attached.next().filter(|_| !is_of_server(text)).map(|attach| PathBuf::from(attach.path))
 }
 
 /// Whether the state is on a server, by the text of its configuration.
