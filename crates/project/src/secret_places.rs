@@ -73,7 +73,7 @@ pub(crate) fn written_secrets(sql: &str) -> Vec<String> {
 }
 
 /// Options of a secret whose values may be shown.
-const PUBLIC_OPTIONS: [&str; 24] = [
+const PUBLIC_OPTIONS: [&str; 23] = [
     "type",
     "provider",
     "scope",
@@ -97,7 +97,6 @@ const PUBLIC_OPTIONS: [&str; 24] = [
     "chain",
     "profile",
     "account_id",
-    "secret_id",
 ];
 
 /// The texts of `config/secrets.sql`, but for values that are no secrets: a key that is mistyped holds one as well.
