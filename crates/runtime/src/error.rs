@@ -283,7 +283,8 @@ impl Diagnose for RunError {
             Self::Queue(error) => error.help(),
             Self::Sandbox(error) => error.help(),
             Self::Cycle(cycle) => cycle.help(),
-            Self::ModelNotFound { suggestion: Some(other), .. } | Self::NoSuchModel { suggestion: Some(other), .. } => format!("did you mean `{other}`?"),
+            Self::ModelNotFound { suggestion: Some(other), .. }
+            | Self::NoSuchModel { suggestion: Some(other), .. } => format!("did you mean `{other}`?"),
             Self::ModelNotFound { suggestion: None, .. } => {
                 "name a target (schema.table) of models/, or the path of a .sql file".into()
             }

@@ -66,7 +66,7 @@ pub use records::{
 pub use run::{RunOptions, Wish, run};
 pub use sandbox::{
     Affected, ChangedColumn, Comparison, ConfirmTermination, Impact, SandboxError, SandboxModel, SandboxOptions,
-    SandboxSummary, Transitive, sandbox,
+    SandboxSummary, Transitive, sandbox, sandbox_leftovers,
 };
 pub use session::Session;
 pub(crate) use state_session::StateSession;

@@ -116,6 +116,14 @@ fn what_dead_processes_left_is_counted() {
     let output = project.command(&["doctor"]).env("TMPDIR", temp.path()).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("[WARN] leftovers: 1 folder(s) of processes that died"), "{text}");
+    // No process has such a number.
+    let sandbox = project.root().join(".sandbox/4194399-0123abcd");
+    fs::create_dir_all(&sandbox).unwrap();
+    let minutes_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(90);
+    fs::File::open(&sandbox).unwrap().set_modified(minutes_ago).unwrap();
+    let found = findings(&project, 0);
+    assert!(told(&found, "leftovers").contains("1 sandbox(es) whose processes died"), "{found:#?}");
+    assert!(sandbox.exists(), "it is only told of");
 }
 
 #[test]

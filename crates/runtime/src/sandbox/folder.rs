@@ -135,6 +135,11 @@ impl Leftover {
     }
 }
 
+/// How many sandboxes have left something whose processes are gone.
+pub fn sandbox_leftovers(root: &Path) -> usize {
+    Leftover::find(root).len()
+}
+
 /// The process that a folder's name tells; `None` if it is no sandbox's name.
 fn process_of(name: &str) -> Option<&str> {
     let (pid, random) = name.split_once('-')?;

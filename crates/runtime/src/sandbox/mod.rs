@@ -16,5 +16,6 @@ mod try_out;
 
 pub use compare::{ChangedColumn, Comparison};
 pub use error::SandboxError;
+pub use folder::sandbox_leftovers;
 pub use impact::{Affected, Impact, Transitive};
 pub use try_out::{ConfirmTermination, SandboxModel, SandboxOptions, SandboxSummary, sandbox};

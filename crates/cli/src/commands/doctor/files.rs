@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use engine::SpillFolder;
+use runtime::sandbox_leftovers;
 use rustix::fs::{Access, access};
 
 use super::finding::Finding;
@@ -52,8 +53,13 @@ pub(super) fn leftovers(invocation: &Invocation) -> Vec<Finding> {
         count => Finding::warning(
             "leftovers",
             format!("{count} folder(s) of processes that died are in {}", temp.display()),
-            "the next run removes them; those of other users stay",
+            "opening the lake removes them, also this command's; those of other users stay",
         ),
     };
-    vec![finding]
+    let sandboxes = sandbox_leftovers(&invocation.root);
+    let forks = (sandboxes > 0).then(|| {
+        let message = format!("{sandboxes} sandbox(es) whose processes died are in .sandbox/");
+        Finding::warning("leftovers", message, "the next `ondatrasql sandbox` removes them, with their databases")
+    });
+    std::iter::once(finding).chain(forks).collect()
 }
