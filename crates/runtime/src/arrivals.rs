@@ -1,6 +1,6 @@
 //! What other threads of a run bring to the one that commits.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use fetch::Fetched;
@@ -56,15 +56,9 @@ impl Arrivals {
         self.receiver.try_recv().ok()
     }
 
-    /// What lands next; `None` after `wait`, if one is given.
-    pub fn wait(&self, wait: Option<Duration>) -> Option<Arrival> {
-        match wait {
-            None => self.receiver.recv().ok(),
-            Some(wait) => match self.receiver.recv_timeout(wait) {
-                Ok(arrival) => Some(arrival),
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-            },
-        }
+    /// What lands next, if it does so in time.
+    pub fn wait(&self, longest: Duration) -> Option<Arrival> {
+        self.receiver.recv_timeout(longest).ok()
     }
 }
 

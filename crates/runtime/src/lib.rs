@@ -30,6 +30,7 @@ mod masking;
 mod outside;
 mod pins;
 mod planning;
+mod progress;
 mod project_models;
 mod pushing;
 mod queue;

@@ -62,7 +62,7 @@ impl Outside<'_> {
             }
         };
         match fetched {
-            Fetched::Rows(staged) => self.execute_fetched(context, (planned, task), staged, facts, outcome),
+            Fetched::Rows(staged) => self.execute_fetched(context, (planned, task), &staged, facts, outcome),
             Fetched::Aborted { warnings } => {
                 outcome.warnings = [planned.warnings.clone(), warnings].concat();
                 Ok(None)
@@ -74,7 +74,7 @@ impl Outside<'_> {
         &mut self,
         context: &RunContext<'_>,
         (planned, task): (&PlannedModel, &Task),
-        staged: Staged,
+        staged: &Staged,
         facts: &LakeFacts,
         outcome: &mut ModelOutcome,
     ) -> Result<Option<Executed>, RunError> {
@@ -82,7 +82,7 @@ impl Outside<'_> {
         let Some((plan, fetches)) = self.plans.get(&key).zip(self.fetches.as_mut()) else {
             return Err(RunError::Interrupted);
         };
-        let keeps = keeps_all(planned, &staged, facts.tables.contains_key(&key));
+        let keeps = keeps_all(planned, staged, facts.tables.contains_key(&key));
         if keeps && !may_change_columns(task) {
             outcome.warnings = [&planned.warnings[..], &staged.warnings].concat();
             fetches.store.lock().drop_fetch(&staged.lease)?;
@@ -95,8 +95,8 @@ impl Outside<'_> {
                 cancellation: context.cancellation,
                 redactor: self.redactor,
             };
-            let loaded = loading.load(planned.target(), plan, &staged)?;
-            let rows = FetchedRows { plan, staged: &staged, loaded: &loaded, present, keeps };
+            let loaded = loading.load(planned.target(), plan, staged)?;
+            let rows = FetchedRows { plan, staged, loaded: &loaded, present, keeps };
             let before = Before { fetched: Some(&rows), ..Before::default() };
             let executed = execute(context, planned, task, facts, &before);
             let dropped = loaded.drop(&context.session.connection);
@@ -107,7 +107,7 @@ impl Outside<'_> {
         match executed {
             Ok(mut executed) => {
                 executed.warnings.extend(staged.warnings.iter().cloned());
-                fetches.finished(&staged);
+                fetches.finished(staged);
                 Ok(Some(executed))
             }
             Err(error) if is_of_rows(&error) => {

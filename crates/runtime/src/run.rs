@@ -25,10 +25,11 @@ use crate::lib_host::{HostContext, managed_tokens};
 use crate::masking::{masks_anew, protect_spills};
 use crate::outside::{Deliveries, Outside};
 use crate::planning::{Planned, PlannedModel, last_commit, plan_models, sort};
+use crate::progress::Progress;
 use crate::pushing::{Forecasts, Pushes, check_pushes};
 use crate::requirements::check_runs;
 use crate::schedule::Schedule;
-use crate::turns::{Progress, Turns};
+use crate::turns::Turns;
 use crate::world::{Needs, World};
 use crate::{
     Cancellation, ModelOutcome, Observer, ProjectLock, RunError, RunSummary, Session, StateSession, load_models,

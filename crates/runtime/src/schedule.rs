@@ -38,9 +38,11 @@ impl Schedule {
                 .collect();
             schedule.waits_for.push(upstream.len());
             schedule.fetches.push(fetches);
-            upstream.iter().for_each(|&other| schedule.readers[other].push(at));
             if upstream.is_empty() {
                 schedule.give_back(at);
+            }
+            for other in upstream {
+                schedule.readers[other].push(at);
             }
         }
         schedule

@@ -1,23 +1,23 @@
 //! The turns of a run's models. What takes time before a model's transaction, its fetch or its query, goes on beside
 //! others; the transactions come one after the other, each as soon as what it needs is there.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use engine::LakeFacts;
 use model::Model;
-use state::{Lease, LeaseAnswer};
+use state::LeaseAnswer;
 use types::{Decision, Reason, RunType};
 
 use crate::ahead::{Ahead, Job};
-use crate::arrivals::{Arrivals, Landed};
+use crate::arrivals::Landed;
 use crate::decisions::{Decisions, is_up_to_date};
 use crate::execute::{RunContext, prepare_session};
 use crate::leases::PAUSE;
 use crate::masking::masks_anew;
 use crate::outside::Outside;
 use crate::planning::{PlannedModel, last_commit};
+use crate::progress::{Ended, Flight, Progress};
 use crate::requirements::{check_limit, check_runs};
 use crate::schedule::Schedule;
 use crate::task::Task;
@@ -45,39 +45,6 @@ pub(crate) struct Turns<'t, 'scope, 'env> {
     pub progress: Progress,
 }
 
-/// How far the models are.
-#[derive(Default)]
-pub(crate) struct Progress {
-    arrivals: Arrivals,
-    /// Those that have begun.
-    flights: BTreeMap<usize, Flight>,
-    /// Those that another worker has, with when to ask again.
-    held: BTreeMap<usize, Instant>,
-    /// Those of which it was told that they are waited for.
-    told: BTreeSet<usize>,
-    leases: BTreeMap<usize, Lease>,
-    /// Those that failed, or whose upstream did, in lower case.
-    failed: BTreeSet<String>,
-    /// What became of those that had their turn.
-    outcomes: BTreeMap<usize, ModelOutcome>,
-    /// Whether the run ends before its time, and whether it was the user who ended it.
-    ended: Option<Ended>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Ended {
-    Interrupted,
-    Fatal,
-}
-
-/// A model that has begun.
-struct Flight {
-    task: Arc<Task>,
-    fetches: bool,
-    /// What it waited for, and for how long.
-    landed: Option<(Landed, Duration)>,
-}
-
 /// What is to become of a model.
 enum Verdict {
     Run(Decision),
@@ -89,7 +56,7 @@ enum Verdict {
     Held(String),
 }
 
-impl<'env> Turns<'_, '_, 'env> {
+impl Turns<'_, '_, '_> {
     /// Runs all models; gives what became of those that had their turn, in the run's order, and whether the run was
     /// interrupted.
     pub fn take_all(mut self) -> (Vec<ModelOutcome>, Vec<String>, bool) {
@@ -265,8 +232,7 @@ impl<'env> Turns<'_, '_, 'env> {
         self.outside.idle();
         // There is time now. What fails fails again where it is needed.
         let _ = self.context.functions.get(&self.context.session.connection);
-        let wait = (!self.progress.held.is_empty()).then_some(PAUSE);
-        self.progress.receive(Some(wait));
+        self.progress.receive(Some(if self.progress.held.is_empty() { Duration::MAX } else { PAUSE }));
         let now = Instant::now();
         for (at, again) in std::mem::take(&mut self.progress.held) {
             if again <= now {
@@ -370,24 +336,6 @@ impl<'env> Turns<'_, '_, 'env> {
             Some((leases, lease)) => Ok(leases.store.lock().release_lease(&lease)?),
             None => Ok(()),
         }
-    }
-}
-
-impl Progress {
-    /// Notes what has landed; with a wait, at least one thing, if it comes in time.
-    fn receive(&mut self, wait: Option<Option<Duration>>) {
-        let first = wait.and_then(|wait| self.arrivals.wait(wait));
-        let arrived: Vec<_> = first.into_iter().chain(std::iter::from_fn(|| self.arrivals.take())).collect();
-        for arrival in arrived {
-            if let Some(flight) = self.flights.get_mut(&arrival.at) {
-                flight.landed = Some((arrival.landed, arrival.took));
-            }
-        }
-    }
-
-    /// The first model whose transaction may come.
-    fn next_landed(&self) -> Option<usize> {
-        self.flights.iter().find(|(_, flight)| flight.landed.is_some()).map(|(at, _)| *at)
     }
 }
 
