@@ -15,6 +15,7 @@ mod sandbox;
 mod scale;
 mod state_queue;
 mod validate;
+mod workers;
 mod workspace;
 
 use std::path::Path;
@@ -23,7 +24,7 @@ use measure::Figure;
 
 type Measure = fn(&Path) -> Figure;
 
-const FIGURES: [(&str, Measure); 30] = [
+const FIGURES: [(&str, Measure); 31] = [
     ("first run", first_run::figure),
     ("no-op size", no_op::over_table_size),
     ("no-op models", no_op::over_models),
@@ -54,6 +55,7 @@ const FIGURES: [(&str, Measure); 30] = [
     ("ingest memory", ingest::memory),
     ("ingest memory of many", ingest::memory_of_many),
     ("ingest parallel", ingest::parallel),
+    ("workers", workers::share),
 ];
 
 fn main() {
