@@ -29,10 +29,11 @@ use crate::lineage::{lineage, renames};
 use crate::masking::{in_clear, mask_table, masks_anew};
 use crate::planning::PlannedModel;
 use crate::reading::{Fallback, Reader, Source};
-use crate::record::{Run, Steps, commit_info, record};
+use crate::record::{Run, Since, commit_info, record};
 use crate::requirements::{check_limit, load_extensions};
 use crate::session::current_snapshot;
 use crate::statement_errors::{cursor_error, statement_error, with_cause};
+use crate::step::{RunStep, StepSink, StepTimer};
 use crate::task::{Task, reported};
 use crate::variables::dag_start;
 use crate::{Cancellation, RunError, Session};
@@ -51,6 +52,8 @@ pub(crate) struct RunContext<'a> {
     pub cancellation: &'a Cancellation,
     pub dag_run_id: &'a str,
     pub git: &'a GitInfo,
+    /// Is told how long what took.
+    pub steps: &'a StepSink,
     /// The newest snapshot of which this run knows who made it.
     pub seen: Cell<i64>,
 }
@@ -138,17 +141,31 @@ pub(crate) fn execute(
             Ok(mut executed) => {
                 // The commit stands, whatever becomes of a temporary table.
                 executed.warnings.extend(dropped.err().map(|error| error.cleaned()));
-                let session = context.session;
-                let handle = session.connection.interrupt_handle();
-                let (texts, findings) = context
-                    .cancellation
-                    .interruptible(handle, || warn(session, &planned.model, &checks.warnings, context.local));
+                let (texts, findings) = warnings(context, planned, &checks);
                 executed.warnings.extend(texts);
                 executed.findings = findings;
                 return Ok(executed);
             }
         }
     }
+}
+
+/// What the warnings of a model say of its committed table.
+fn warnings(
+    context: &RunContext<'_>,
+    planned: &PlannedModel,
+    checks: &ModelChecks,
+) -> (Vec<String>, Vec<CheckFinding>) {
+    let (session, target) = (context.session, planned.target().to_string());
+    let timer = (!checks.warnings.is_empty())
+        .then(|| StepTimer::start(context.steps, &target, RunStep::Checks(Stage::Warning)));
+    let handle = session.connection.interrupt_handle();
+    let told =
+        context.cancellation.interruptible(handle, || warn(session, &planned.model, &checks.warnings, context.local));
+    if let Some(mut timer) = timer {
+        timer.end(false);
+    }
+    told
 }
 
 /// One attempt at a model's transaction.
@@ -204,14 +221,18 @@ fn pause(attempt: u32) -> Duration {
 fn try_once(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>) -> Result<Executed, Failure> {
     let connection = &context.session.connection;
     context.cancellation.check()?;
+    let target = planned.target().to_string();
+    let mut timer = StepTimer::start(context.steps, &target, RunStep::Query);
     connection.execute("BEGIN")?;
-    let written =
-        context.cancellation.interruptible(connection.interrupt_handle(), || write(context, planned, attempt));
+    let written = context
+        .cancellation
+        .interruptible(connection.interrupt_handle(), || write(context, planned, attempt, &mut timer));
     let committed = written.and_then(|executed| {
         context.cancellation.check()?;
         connection.execute("COMMIT")?;
         Ok(executed)
     });
+    timer.end(committed.is_err());
     if let Ok(executed) = &committed
         && executed.read_snapshot == context.seen.get()
     {
@@ -227,10 +248,15 @@ fn try_once(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<
 }
 
 /// Everything between BEGIN and COMMIT.
-fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>) -> Result<Executed, Failure> {
+fn write(
+    context: &RunContext<'_>,
+    planned: &PlannedModel,
+    attempt: &Attempt<'_>,
+    timer: &mut StepTimer<'_>,
+) -> Result<Executed, Failure> {
     let (session, model, task) = (context.session, &planned.model, attempt.task);
     let (connection, target) = (&session.connection, planned.target());
-    let mut steps = Steps::begin();
+    let since = Since::now();
     let read_snapshot = current_snapshot(connection, &session.lake)?;
     if read_snapshot != context.seen.get() && is_committed_elsewhere(connection, planned, attempt.facts)? {
         return Err(Failure::Elsewhere);
@@ -263,6 +289,9 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
         None => refused(model, &source, error, failed),
     })?;
     let to_check = (&result, task.decision.run_type);
+    if !attempt.checks.constraints.is_empty() {
+        timer.enter(RunStep::Checks(Stage::Constraint));
+    }
     if let Some(ended) = attempt.ended.filter(|by| by.stage == Stage::Constraint)
         && in_clear(&masks, task.last.as_ref()).is_empty()
     {
@@ -271,6 +300,7 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
         return Err(constrain_alone(session, model, &attempt.checks.constraints, to_check, ended).into());
     }
     constrain(session, model, &attempt.checks.constraints, to_check, attempt.ended.is_some())?;
+    timer.enter(RunStep::Write);
     // What was fetched cannot be asked for the whole of it; in itself it is checked when it is written.
     let is_delta = source.partial && attempt.fetched.is_none() && result.rows > 0;
     if let (Kind::Merge, true, Some(key)) = (model.kind, is_delta, &model.unique_key) {
@@ -279,7 +309,6 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
     source.temp.iter().try_for_each(|names| names.drop(connection))?;
     let lineage = lineage(&known, planned, &result.columns);
     let renames = renames(task.last.as_ref(), &lineage, &result.columns);
-    steps.done("query");
     let kind = kind_write(model);
     let whole_append = model.kind == Kind::Append && !source.partial && task.rebuild == Rebuild::No;
     let request = WriteRequest {
@@ -300,14 +329,18 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
         docs: &model.columns,
     };
     let written = write_model(connection, &request).map_err(|error| failed(with_cause(error, &source)))?;
-    steps.done("write");
+    if !attempt.checks.audits.is_empty() {
+        timer.enter(RunStep::Checks(Stage::Audit));
+    }
     audit(session, model, &attempt.checks.audits, attempt.ended.is_some())?;
     let mut decided = task.decision.clone();
     decided.reason = source.reason.unwrap_or(decided.reason);
     let (decision, evolved) = reported(task, decided, model.kind, &written);
-    let run = Run { decision: &decision, result: &result, lineage, read_snapshot, rows: written.rows };
+    timer.enter(RunStep::Commit);
+    let steps = timer.ended.clone();
+    let run = Run { decision: &decision, result: &result, lineage, read_snapshot, rows: written.rows, since, steps };
     let replaces = attempt.facts.commits.contains_key(&target.key());
-    record(session, planned, &commit_info(context, planned, run, steps), replaces)?;
+    record(session, planned, &commit_info(context, planned, run), replaces)?;
     if let Some(fetched) = attempt.fetched {
         acknowledge(connection, &session.lake, &target.to_string(), fetched.staged, fetched.present.as_deref())?;
     }

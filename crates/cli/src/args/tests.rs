@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::{described, prepare_sql};
+use crate::invocation::given;
 
 fn pages() -> Vec<PathBuf> {
     let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
@@ -41,8 +42,9 @@ fn every_call_in_the_docs_is_understood() {
             let is_end = |word: &String| ["|", ">", "&&", ";"].contains(&word.as_str());
             let words: Vec<String> = words.into_iter().take_while(|word| !is_end(word)).collect();
             let words = if words[0] == "sql" { prepare_sql(&words) } else { words };
-            let words: Vec<String> = words.into_iter().filter(|word| word != "--json").collect();
-            let line = [vec!["ondatrasql".to_owned()], words].concat();
+            let name = || std::iter::once("ondatrasql".to_owned());
+            let words = given(name().chain(words).map(Into::into)).words;
+            let line: Vec<String> = name().chain(words).collect();
             let read = described().try_get_matches_from(line);
             assert!(read.is_ok(), "{}: {call}: {}", path.display(), read.unwrap_err());
             count += 1;

@@ -27,6 +27,8 @@ mod version;
 
 use std::process::ExitCode;
 
+pub(crate) use run::{one_line, status_word};
+
 use crate::args::{Command, help};
 use crate::error::CliError;
 use crate::ui::Ui;

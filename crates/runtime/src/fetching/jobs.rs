@@ -18,6 +18,7 @@ use super::checks::{FetchPlan, FetchPlans};
 use super::claims::{drop_orphans, left_by_the_dead, settle};
 use crate::lib_host::HostContext;
 use crate::planning::PlannedModel;
+use crate::step::{RunStep, StepSink};
 use crate::task::Task;
 use crate::{Cancellation, RunError};
 
@@ -119,10 +120,10 @@ fn start_workers<'scope, 'env>(
     let host = context.host.host(stop.clone())?;
     for _ in 0..workers {
         let (jobs, host, store, stop) = (Arc::clone(&jobs), host.clone(), store.clone(), stop.clone());
-        let run_id = context.run_id.to_owned();
+        let (run_id, steps) = (context.run_id.to_owned(), context.host.steps.clone());
         scope.spawn(move || {
             while let Some(job) = next(&jobs) {
-                job.run(&host, &store, &stop, &run_id);
+                job.run(&host, &store, &stop, (&run_id, &steps));
             }
         });
     }
@@ -183,7 +184,7 @@ fn fingerprint(planned: &PlannedModel, lib: &Lib, arguments: &[(String, HostValu
 }
 
 impl Job<'_> {
-    fn run(self, host: &Host, store: &SharedStore, stop: &Stop, run_id: &str) {
+    fn run(self, host: &Host, store: &SharedStore, stop: &Stop, (run_id, steps): (&str, &StepSink)) {
         let fetch = Fetch {
             lib: self.lib,
             host,
@@ -196,8 +197,11 @@ impl Job<'_> {
             store,
             stop,
         };
-        let mut outcome =
-            if stop.is_requested() { Err(RunError::Interrupted) } else { fetch.run().map_err(RunError::from) };
+        let mut outcome = if stop.is_requested() {
+            Err(RunError::Interrupted)
+        } else {
+            steps.timed(&self.target, RunStep::Fetch, || fetch.run()).map_err(RunError::from)
+        };
         if let Ok(Fetched::Rows(Staged { warnings, .. }) | Fetched::Aborted { warnings }) = &mut outcome {
             warnings.extend(self.warnings);
         }
