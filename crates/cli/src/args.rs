@@ -101,6 +101,8 @@ pub(crate) enum Command {
                           [--metrics-file PATH]",
         verbatim_doc_comment
     )]
+    // The help shows what is typed, and no backticks.
+    #[allow(clippy::doc_markdown)]
     Run(RunArgs),
     /// Run the checks of models on their present tables, without running the models
     ///

@@ -14,7 +14,7 @@ use state::StateError;
 use types::{Code, Diagnose};
 
 use crate::excerpt::Excerpt;
-use crate::log::{Fields, Level, fields, place_fields};
+use crate::log::{Fields, Level, Log, fields, place_fields};
 use crate::ui::Ui;
 
 /// Why a command ends with something other than its result.
@@ -105,7 +105,7 @@ impl From<std::io::Error> for CliError {
 /// Says an error on stderr; `context` goes before the message, `known` is what else an object of the log is to tell.
 pub(crate) fn tell(context: &str, error: &dyn Diagnose, mut known: Fields, ui: &Ui) {
     if !ui.logs_json() {
-        return ui.log().text(&render(context, error, ui));
+        return Log::text(&render(context, error, ui));
     }
     known.extend(fields([("code", error.code().as_str().into()), ("help", error.help().into())]));
     known.extend(error.place().map(place_fields).unwrap_or_default());

@@ -84,20 +84,20 @@ impl Log {
     }
 
     /// Writes text as it is.
-    pub(crate) fn text(&self, text: &str) {
+    pub(crate) fn text(text: &str) {
         // One call a line: those of several threads do not mix. Nobody is left to be told if it fails.
         let _ = io::stderr().write_all(format!("{text}\n").as_bytes());
     }
 
     /// Writes an object.
     pub(crate) fn object(&self, level: Level, message: &str, fields: Fields) {
-        self.text(&self.line(Timestamp::now(), level, message, fields));
+        Self::text(&self.line(Timestamp::now(), level, message, fields));
     }
 
     /// Writes a line that a lib function prints, or that a run says of lib functions: those begin with `warning: `.
     pub(crate) fn printed(&self, line: &str) {
         if !self.is_json() {
-            return self.text(line);
+            return Self::text(line);
         }
         match line.strip_prefix("warning: ") {
             Some(warning) => self.object(Level::Warn, warning, Fields::new()),

@@ -32,10 +32,14 @@ impl Trace {
     pub(crate) fn start(environment: &Environment, ui: &Ui) -> Option<Self> {
         let variable = |name: &str| environment.get(name).map(str::to_owned);
         let Tracing { settings, warnings } = Tracing::from_variables(&variable, VERSION);
-        warnings.iter().for_each(|warning| ui.warn(&format!("traces: {}", ui.message(warning))));
+        for warning in warnings {
+            ui.warn(&format!("traces: {}", ui.message(&warning)));
+        }
         let settings = settings?;
         let redactor = ui.redactor();
-        settings.headers.iter().for_each(|(name, value)| redactor.add_variable(name, value));
+        for (name, value) in &settings.headers {
+            redactor.add_variable(name, value);
+        }
         redactor.add_variable("OTEL_EXPORTER_OTLP_ENDPOINT", &settings.url);
         let parent = settings.parent;
         let trace = parent.map_or_else(TraceId::random, |parent| parent.trace);

@@ -157,7 +157,7 @@ impl Ui {
             return self.log.object(Level::Info, text, Fields::new());
         }
         if self.json {
-            return self.log.text(text);
+            return Log::text(text);
         }
         if let Err(error) = writeln!(io::stdout(), "{text}")
             && error.kind() != io::ErrorKind::BrokenPipe
@@ -196,7 +196,7 @@ impl Ui {
     /// secrets.
     pub(crate) fn say(&self, level: Level, text: &str, message: &str, fields: Fields) {
         if !self.logs_json() {
-            return self.log.text(text);
+            return Log::text(text);
         }
         let clean = |value: Value| match value {
             Value::String(text) => Value::String(self.message(&text)),

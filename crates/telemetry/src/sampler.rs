@@ -58,7 +58,7 @@ impl Sampler {
 /// The id's last 56 bits are random and the same for all who see the trace, so that all decide alike.
 fn is_within(trace: TraceId, share: f64) -> bool {
     let value = trace.0[9..].iter().fold(0_u64, |value, byte| value << 8 | u64::from(*byte));
-    // Both are far below the 2^53 up to which such numbers are exact, or at most one bit off.
+    // What such a number cannot hold of the last bits is nothing in a share.
     #[allow(clippy::cast_precision_loss)]
     let place = value as f64 / (1_u64 << 56) as f64;
     place < share

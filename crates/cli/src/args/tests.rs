@@ -39,7 +39,7 @@ fn every_call_in_the_docs_is_understood() {
     for path in pages() {
         for call in calls(&fs::read_to_string(&path).unwrap()) {
             let words = shlex::split(&call).unwrap_or_else(|| panic!("{}: {call}", path.display()));
-            let is_end = |word: &String| ["|", ">", "&&", ";"].contains(&word.as_str());
+            let is_end = |word: &String| ["|", ">", "2>", "&&", ";"].contains(&word.as_str());
             let words: Vec<String> = words.into_iter().take_while(|word| !is_end(word)).collect();
             let words = if words[0] == "sql" { prepare_sql(&words) } else { words };
             let name = || std::iter::once("ondatrasql".to_owned());

@@ -12,6 +12,7 @@ mod history;
 mod init;
 mod lineage;
 mod man;
+mod model_log;
 mod new;
 mod push;
 mod query;

@@ -12,12 +12,13 @@ use serde_json::{Map, Value, json};
 use types::{Kind, Target};
 
 use super::findings::{error_line, finding_record, rows_line, warning_line};
+use super::model_log::{log_model, summary_fields};
 use super::state::state_opener;
 use crate::args::RunArgs;
 use crate::duration::format;
 use crate::error::{CliError, tell};
 use crate::invocation::Invocation;
-use crate::log::{Fields, Level, fields, place_fields};
+use crate::log::{Level, fields};
 use crate::metrics::RunMetrics;
 use crate::progress::Progress;
 use crate::signals::cancel_on_signal;
@@ -230,50 +231,7 @@ fn done_line(summary: &RunSummary) -> String {
     )
 }
 
-/// What an object of the log tells of a whole run.
-fn summary_fields(summary: &RunSummary) -> Fields {
-    fields([
-        ("models_ok", summary.count(Status::Ok).into()),
-        ("models_skipped", summary.count(Status::Skip).into()),
-        ("models_failed", summary.count(Status::Failed).into()),
-        ("rows", summary.rows().into()),
-        ("duration_ms", milliseconds(summary.duration)),
-    ])
-}
-
-/// A model's run as objects of the log: the run, then what is to be said of it.
-fn log_model(ui: &Ui, outcome: &ModelOutcome) {
-    let target = || fields([("target", outcome.target.to_string().into())]);
-    let status = outcome.status();
-    let (level, word) = match status {
-        Status::Ok => (Level::Info, "[OK]"),
-        Status::Skip => (Level::Info, "[SKIP]"),
-        Status::Failed => (Level::Error, "[FAILED]"),
-    };
-    let mut known = target();
-    known.extend(fields([
-        ("kind", outcome.kind.as_str().into()),
-        ("status", status_word(status).into()),
-        ("run_type", outcome.run_type.map(types::RunType::as_str).into()),
-        ("reason", Some(outcome.reason.as_str()).filter(|reason| !reason.is_empty()).into()),
-        ("rows", outcome.rows.into()),
-        ("duration_ms", milliseconds(outcome.duration)),
-    ]));
-    known.extend(outcome.push.iter().flat_map(push_counts).map(|(key, count)| (key.to_owned(), count.into())));
-    ui.progress(level, &run_line(word, outcome), known);
-    if let Some(error) = &outcome.error {
-        tell("", error, target(), ui);
-    }
-    for warning in &outcome.warnings {
-        ui.say(Level::Warn, "", &one_line(warning), target());
-    }
-    for (finding, line) in outcome.findings.iter().filter_map(|finding| Some((finding, rows_line(ui, finding)?))) {
-        let level = if finding.stage == Stage::Warning { Level::Warn } else { Level::Error };
-        ui.say(level, "", &line, [target(), place_fields(&finding.place)].into_iter().flatten().collect());
-    }
-}
-
-fn milliseconds(duration: Duration) -> Value {
+pub(super) fn milliseconds(duration: Duration) -> Value {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX).into()
 }
 
@@ -287,7 +245,7 @@ pub(crate) fn status_word(status: Status) -> &'static str {
 }
 
 /// What was delivered, as records name it.
-fn push_counts(push: &PushReport) -> [(&'static str, u64); 5] {
+pub(super) fn push_counts(push: &PushReport) -> [(&'static str, u64); 5] {
     [
         ("push_delivered", push.delivered),
         ("push_rejected", push.rejected),

@@ -65,7 +65,7 @@ pub(super) fn document(keys: Value, warnings: &[String]) -> String {
 /// Prints warnings for people; with `--json` they are in the document as well.
 pub(super) fn warn(ui: &Ui, warnings: &[String]) {
     for warning in warnings {
-        ui.warn(&warning);
+        ui.warn(warning);
     }
 }
 
