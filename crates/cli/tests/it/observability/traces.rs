@@ -262,6 +262,7 @@ fn no_collector_makes_a_run_fail() {
         (slow.url(""), "did not answer in time"),
         (not_there.url(""), "status 404"),
         ("nonsense".to_owned(), "invalid URL"),
+        (format!("http://bob:{SECRET}@127.0.0.1:1?token={SECRET}"), "Connection refused"),
     ] {
         let project = project();
         project.model("raw/a", "SELECT 1 AS a");
