@@ -75,10 +75,9 @@ impl Trace {
         let id = SpanId::random();
         let error = outcome.error.as_ref();
         let message = error.map(|error| ui.message(&error.to_string()));
-        // Of a transaction that was begun again, the last attempt is the one that the error is about.
-        let last_failed = steps.iter().rposition(|step| step.has_failed);
+        let about = failed_at(&steps);
         for (at, step) in steps.iter().enumerate() {
-            let why = message.as_deref().filter(|_| last_failed == Some(at));
+            let why = message.as_deref().filter(|_| about.contains(&at));
             let pushed = outcome.push.as_ref().filter(|_| step.step == RunStep::Push);
             let failed_rows = pushed.is_some_and(runtime::PushReport::has_failures);
             let mut span = self.step(step, id, why.or(message.as_deref().filter(|_| failed_rows)), failed_rows);
@@ -92,9 +91,9 @@ impl Trace {
             }
             self.exporter.add(span);
         }
-        // A fetch is done before its model's turn.
-        let started = steps.iter().map(|step| step.started).fold(outcome.started, SystemTime::min);
-        let ended = steps.iter().map(end).fold(outcome.started + outcome.duration, SystemTime::max);
+        // Fetches and queries are done before the model's turn, which may have to wait for that of another one.
+        let ended = steps.iter().map(end).fold(outcome.ended, SystemTime::max);
+        let started = steps.iter().map(|step| step.started).fold(outcome.ended - outcome.duration, SystemTime::min);
         let mut span = self.span(id, &format!("model {}", outcome.target), (started, ended));
         span.parent = Some(self.run);
         span.attributes = model_attributes(outcome, ui);
@@ -141,6 +140,9 @@ impl Trace {
         if let RunStep::Checks(stage) = step.step {
             span.attributes.push(("ondatra.checks", format!("{stage}s").into()));
         }
+        if step.step == RunStep::Ahead {
+            span.attributes.push(("ondatra.ahead", true.into()));
+        }
         if step.has_failed || failed_rows {
             span.outcome = Outcome::Error(why.unwrap_or_default().to_owned());
         }
@@ -161,6 +163,15 @@ impl Trace {
             outcome: Outcome::Ok,
         }
     }
+}
+
+/// The steps that a model's error is about: of a transaction that was begun again those of the last attempt, and a query
+/// that ran before, whose error the transaction takes over.
+fn failed_at(steps: &[StepTime]) -> Vec<usize> {
+    let Some(last) = steps.iter().rposition(|step| step.has_failed) else { return Vec::new() };
+    let is_ahead = |at: &usize| steps[*at].step == RunStep::Ahead && steps[*at].has_failed;
+    let before = last.checked_sub(1).filter(|at| steps[last].step == RunStep::Query && is_ahead(at));
+    before.into_iter().chain([last]).collect()
 }
 
 fn end(step: &StepTime) -> SystemTime {

@@ -34,8 +34,8 @@ pub struct ModelOutcome {
     pub reason: String,
     /// Rows of the result.
     pub rows: i64,
-    /// When its turn began.
-    pub started: SystemTime,
+    /// When its turn ended.
+    pub ended: SystemTime,
     /// Time spent.
     pub duration: Duration,
     /// Why it failed.
@@ -62,7 +62,7 @@ pub struct PushForecast {
 }
 
 impl ModelOutcome {
-    /// Of a model of which nothing is known yet, `duration` after its turn began.
+    /// Of a model of which nothing is known yet.
     pub(crate) fn new(planned: &PlannedModel, duration: Duration) -> Self {
         Self {
             target: planned.target().clone(),
@@ -70,7 +70,7 @@ impl ModelOutcome {
             run_type: None,
             reason: String::new(),
             rows: 0,
-            started: SystemTime::now() - duration,
+            ended: SystemTime::now(),
             duration,
             error: None,
             warnings: Vec::new(),

@@ -1,6 +1,6 @@
 //! What a commit tells of its run (chapter 02 §7.2).
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use engine::{Pins, registry_statements};
 use jiff::Timestamp;
@@ -99,7 +99,11 @@ pub(crate) struct Since {
 }
 
 impl Since {
-    pub(crate) fn now() -> Self {
-        Self { started: Timestamp::now(), clock: Instant::now() }
+    /// Now, or the time at which what was done `before` began.
+    pub(crate) fn begin(before: Duration) -> Self {
+        let (now, started) = (Instant::now(), Timestamp::now());
+        let started = started.checked_sub(before).unwrap_or(started);
+        // An instant may be the first that there is.
+        Self { started, clock: now.checked_sub(before).unwrap_or(now) }
     }
 }

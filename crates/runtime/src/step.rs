@@ -12,7 +12,9 @@ use types::{Step, StepStatus};
 pub enum RunStep {
     /// A lib function gives rows, before the model's turn or while it is waited for.
     Fetch,
-    /// The query runs into a temporary table.
+    /// The query runs before the model's transaction, beside others.
+    Ahead,
+    /// The query runs in the model's transaction; if it ran before, its rows are taken from where they are.
     Query,
     /// The checks of a stage.
     Checks(Stage),
@@ -29,7 +31,7 @@ impl RunStep {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Fetch => "fetch",
-            Self::Query => "query",
+            Self::Ahead | Self::Query => "query",
             Self::Checks(_) => "checks",
             Self::Write => "write",
             Self::Commit => "commit",
@@ -86,6 +88,8 @@ pub(crate) struct StepTimer<'a> {
     sink: &'a StepSink,
     target: &'a str,
     open: Option<(RunStep, SystemTime, Instant)>,
+    /// What was done for the open step before it began.
+    credit: Duration,
     /// Those that have ended, as a commit tells of them.
     pub ended: Vec<Step>,
 }
@@ -93,7 +97,7 @@ pub(crate) struct StepTimer<'a> {
 impl<'a> StepTimer<'a> {
     /// Begins with a step.
     pub fn start(sink: &'a StepSink, target: &'a str, step: RunStep) -> Self {
-        let mut timer = Self { sink, target, open: None, ended: Vec::new() };
+        let mut timer = Self { sink, target, open: None, credit: Duration::ZERO, ended: Vec::new() };
         timer.enter(step);
         timer
     }
@@ -104,12 +108,18 @@ impl<'a> StepTimer<'a> {
         self.open = Some((step, SystemTime::now(), Instant::now()));
     }
 
+    /// Adds what was done for the open step before, for the commit: whoever did it has told of it.
+    pub fn credit(&mut self, before: Duration) {
+        self.credit = before;
+    }
+
     /// Ends the open step, if there is one.
     pub fn end(&mut self, has_failed: bool) {
         let Some((step, started, clock)) = self.open.take() else { return };
         let duration = clock.elapsed();
         if !has_failed {
-            let duration_ms = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
+            let whole = duration + std::mem::take(&mut self.credit);
+            let duration_ms = i64::try_from(whole.as_millis()).unwrap_or(i64::MAX);
             self.ended.push(Step { name: step.to_string(), duration_ms, status: StepStatus::Ok });
         }
         if let Some(listen) = &self.sink.0 {
@@ -127,6 +137,7 @@ impl Drop for StepTimer<'_> {
 #[cfg(test)]
 mod tests {
     use std::sync::{Arc, Mutex};
+    use std::time::Duration;
 
     use checks::Stage;
 
@@ -138,9 +149,12 @@ mod tests {
         let listening = Arc::clone(&told);
         let sink = StepSink::new(move |step| listening.lock().unwrap().push(step));
         let mut timer = StepTimer::start(&sink, "raw.a", RunStep::Query);
+        timer.credit(Duration::from_hours(1));
         timer.enter(RunStep::Checks(Stage::Constraint));
         timer.enter(RunStep::Write);
         assert_eq!(timer.ended.iter().map(|step| step.name.as_str()).collect::<Vec<_>>(), ["query", "constraints"]);
+        let is_credited = |at: usize| timer.ended[at].duration_ms >= 3_600_000;
+        assert!(is_credited(0) && !is_credited(1), "{:?}", timer.ended);
         drop(timer);
         assert_eq!(sink.timed("raw.a", RunStep::Push, || Err::<(), _>("no")), Err("no"));
         let told = told.lock().unwrap();

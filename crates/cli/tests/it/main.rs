@@ -30,6 +30,7 @@ mod maintenance;
 mod masking;
 mod new;
 mod observability;
+mod parallel;
 mod pins;
 mod push;
 mod push_docs;

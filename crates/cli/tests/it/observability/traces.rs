@@ -93,6 +93,7 @@ fn steps(spans: &[Span], model: &Span) -> Vec<String> {
     let mut steps: Vec<&Span> = spans.iter().filter(|span| span.parent.as_ref() == Some(&model.id)).collect();
     steps.sort_by_key(|span| span.began);
     let name = |span: &&Span| match span.attribute("ondatra.checks") {
+        "" if span.attributes.contains_key("ondatra.ahead") => format!("{}:ahead", span.name),
         "" => span.name.clone(),
         stage => format!("{}:{stage}", span.name),
     };
@@ -109,7 +110,7 @@ fn a_run_its_models_and_their_steps_are_a_tree() {
     scene.break_a_model();
     let output = run_with(
         &scene.project,
-        &["run"],
+        &["run", "--jobs", "1"],
         &[
             ("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url("")),
             JSON,
@@ -171,6 +172,26 @@ fn a_run_its_models_and_their_steps_are_a_tree() {
     assert_eq!((pushed.attribute("ondatra.push.delivered"), &pushed.error), ("2", &None));
     let bodies: Vec<u8> = collector.seen().into_iter().flat_map(|request| request.body).collect();
     assert!(!String::from_utf8(bodies).unwrap().contains(SECRET));
+}
+
+#[test]
+fn queries_that_run_side_by_side_are_parts_of_their_models() {
+    let (scene, collector) = (Scene::new(), collector());
+    scene.break_a_model();
+    let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url("")), (JSON.0, JSON.1.to_owned())];
+    let variables = variables.each_ref().map(|(name, value)| (*name, value.as_str()));
+    run_with(&scene.project, &["run", "--jobs", "4"], &variables).failure(1);
+    let (spans, _) = received(&collector);
+    for target in ["mart.checked", "sync.out", "mart.broken"] {
+        let model = named(&spans, &format!("model {target}"));
+        assert_eq!(steps(&spans, model)[..2], ["query:ahead", "query"], "{target}");
+        let parts = spans.iter().filter(|span| span.parent.as_ref() == Some(&model.id));
+        for part in parts {
+            assert!(model.began <= part.began && part.ended <= model.ended, "{part:#?} {model:#?}");
+            // Whoever ran the query, it is where the model failed.
+            assert_eq!(part.error, model.error, "{target}");
+        }
+    }
 }
 
 #[test]
