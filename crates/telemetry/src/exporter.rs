@@ -70,7 +70,10 @@ impl Exporter {
         let waiting = self.queue.lock();
         match waiting.lost + waiting.spans.len() as u64 {
             0 => None,
-            lost => Some(format!("{lost} span(s) were not exported: {}", trouble.unwrap_or_else(|| "too many".into()))),
+            lost => Some(format!(
+                "{lost} span(s) were not exported: {}",
+                trouble.unwrap_or_else(|| "there were too many".into())
+            )),
         }
     }
 }

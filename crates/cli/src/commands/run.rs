@@ -37,6 +37,7 @@ pub(crate) fn run(args: RunArgs, ui: &Ui) -> Result<ExitCode, CliError> {
     if args.keep {
         check_keep(&invocation, args.model.as_deref().unwrap_or_default())?;
     }
+    let open_state = state_opener(&invocation.root, &invocation.environment, &session, args.state_wait)?;
     let run_id = new_run_id();
     ui.log().set_run(&run_id);
     let trace = Trace::start(&invocation.environment, ui);
@@ -48,7 +49,7 @@ pub(crate) fn run(args: RunArgs, ui: &Ui) -> Result<ExitCode, CliError> {
         },
         model: args.model,
         state_wait: args.state_wait,
-        open_state: state_opener(&invocation.root, &invocation.environment, &session, args.state_wait)?,
+        open_state,
         redactor: ui.redactor(),
         output: Arc::new({
             let log = ui.log();
