@@ -97,8 +97,8 @@ pub(crate) enum Command {
     ///   ondatrasql run --log-format json 2> run.log
     ///   OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318 ondatrasql run      # a trace of it
     #[command(
-        override_usage = "ondatrasql run [<model>] [--full-refresh [--yes] | --keep] [--jobs N] [--state-wait <duration>] \
-                          [--metrics-file PATH]",
+        override_usage = "ondatrasql run [<model>] [--full-refresh [--yes] | --keep] [--jobs N] \
+                          [--state-wait <duration>] [--metrics-file PATH]",
         verbatim_doc_comment
     )]
     // The help shows what is typed, and no backticks.

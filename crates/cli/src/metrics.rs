@@ -21,8 +21,8 @@ pub(crate) struct RunMetrics {
 }
 
 impl RunMetrics {
-    /// Tries out the file of the flag, seen from where the command was started, or else that of the variable, seen from the
-    /// root. `None` if none is named.
+    /// Tries out the file of the flag, seen from where the command was started, or else that of the variable, seen
+    /// from the root. `None` if none is named.
     pub(crate) fn prepare(flag: Option<&str>, invocation: &Invocation) -> Result<Option<Self>, CliError> {
         let of_project = invocation.environment.get(VARIABLE).filter(|path| !path.is_empty());
         let path = match (flag, of_project) {

@@ -165,8 +165,8 @@ impl Trace {
     }
 }
 
-/// The steps that a model's error is about: of a transaction that was begun again those of the last attempt, and a query
-/// that ran before, whose error the transaction takes over.
+/// The steps that a model's error is about: of a transaction that was begun again those of the last attempt, and a
+/// query that ran before, whose error the transaction takes over.
 fn failed_at(steps: &[StepTime]) -> Vec<usize> {
     let Some(last) = steps.iter().rposition(|step| step.has_failed) else { return Vec::new() };
     let is_ahead = |at: &usize| steps[*at].step == RunStep::Ahead && steps[*at].has_failed;

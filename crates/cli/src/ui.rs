@@ -72,8 +72,8 @@ impl Ui {
         }
     }
 
-    /// Chooses the form of the log by the flag, or else by the variable of the process. A mistake in the flag is told in the
-    /// form that the variable says.
+    /// Chooses the form of the log by the flag, or else by the variable of the process. A mistake in the flag is told
+    /// in the form that the variable says.
     pub(crate) fn choose_log_format(&self, flag: Option<&str>) -> Result<(), CliError> {
         let chosen = flag.map(log_format).transpose();
         if let Ok(Some(format)) = chosen {

@@ -83,7 +83,8 @@ impl StepSink {
     }
 }
 
-/// Times steps that follow each other: one begins where another ends. The one that is open when the timer goes has failed.
+/// Times steps that follow each other: one begins where another ends. The one that is open when the timer goes has
+/// failed.
 pub(crate) struct StepTimer<'a> {
     sink: &'a StepSink,
     target: &'a str,

@@ -70,8 +70,8 @@ pub struct TraceContext {
 }
 
 impl TraceContext {
-    /// Reads `traceparent`: `00-<32 digits>-<16 digits>-<2 digits>`, hexadecimal in lower case. Versions after 00 may go on
-    /// behind that. `None` for anything else.
+    /// Reads `traceparent`: `00-<32 digits>-<16 digits>-<2 digits>`, hexadecimal in lower case. Versions after 00 may
+    /// go on behind that. `None` for anything else.
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.trim().splitn(5, '-');
         let version: [u8; 1] = digits(parts.next()?)?;

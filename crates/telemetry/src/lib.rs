@@ -1,7 +1,7 @@
 //! What a run tells other systems of itself: traces as OTLP over HTTP, metrics as a text file for Prometheus.
 //!
-//! Boundary: knows spans and samples, no models and no runs; reads no environment variable and prints nothing. What it is
-//! given is sent as it is: who hands in texts has taken secrets out of them.
+//! Boundary: knows spans and samples, no models and no runs; reads no environment variable and prints nothing. What
+//! it is given is sent as it is: who hands in texts has taken secrets out of them.
 
 mod exporter;
 mod ids;

@@ -25,8 +25,8 @@ impl Default for Sampler {
 }
 
 impl Sampler {
-    /// The sampler of a name, with its argument: the share of `traceidratio`, 1 without it. `None` for a name that is not
-    /// known, or a share that is none.
+    /// The sampler of a name, with its argument: the share of `traceidratio`, 1 without it. `None` for a name that is
+    /// not known, or a share that is none.
     pub fn parse(name: &str, argument: Option<&str>) -> Option<Self> {
         let (asks_parent, root) = match name.strip_prefix("parentbased_") {
             Some(root) => (true, root),

@@ -52,7 +52,8 @@ def push(rows, batch_number):
         project.model("raw/items", "-- @kind: table\n-- @fetch\nSELECT a::INTEGER AS a FROM api()");
         project.model(
             "mart/checked",
-            "-- @constraint: not_null(a)\n-- @audit: row_count(>=, 1)\n-- @warning: row_count(>=, 3)\nSELECT a FROM raw.items",
+            "-- @constraint: not_null(a)\n-- @audit: row_count(>=, 1)\n-- @warning: row_count(>=, 3)\n\
+             SELECT a FROM raw.items",
         );
         project.model(
             "sync/out",
