@@ -154,22 +154,19 @@ impl Turns<'_, '_, '_> {
     /// What is to become of a model, while no other worker has it.
     fn verdict(&mut self, at: usize) -> Result<Verdict, RunError> {
         let planned = &self.models[at];
-        loop {
-            if self.outside.leases.is_some() {
-                self.decisions.look_again(self.context, &mut self.facts)?;
-            }
-            let verdict = self.judge(planned)?;
-            let is_idle = !matches!(verdict, Verdict::Run(_)) && !self.outside.delivers(planned);
-            let Some(leases) = self.outside.leases.filter(|_| !is_idle && !self.progress.leases.contains_key(&at))
-            else {
-                return Ok(verdict);
-            };
-            match leases.take(planned.target())? {
-                // Who had it before may have committed.
-                LeaseAnswer::Taken(lease) => drop(self.progress.leases.insert(at, lease)),
-                LeaseAnswer::Held(worker) => return Ok(Verdict::Held(worker.as_str().to_owned())),
-            }
+        let Some(leases) = self.outside.leases else { return self.judge(planned) };
+        self.decisions.look_now_and_then(self.context, &mut self.facts)?;
+        let verdict = self.judge(planned)?;
+        if !matches!(verdict, Verdict::Run(_)) && !self.outside.delivers(planned) {
+            return Ok(verdict);
         }
+        match leases.take(planned.target())? {
+            LeaseAnswer::Taken(lease) => drop(self.progress.leases.insert(at, lease)),
+            LeaseAnswer::Held(worker) => return Ok(Verdict::Held(worker.as_str().to_owned())),
+        }
+        // Who had it before may have committed.
+        self.decisions.look_again(self.context, &mut self.facts)?;
+        self.judge(planned)
     }
 
     fn judge(&mut self, planned: &PlannedModel) -> Result<Verdict, RunError> {
