@@ -222,10 +222,10 @@ impl Table<'_> {
         let counts = if let Some(counts) = self.all.row_counts.get() {
             counts
         } else {
-            let read = RowCounts::read(self.session, self.all.ends)?;
+            let read = RowCounts::read(&self.session.connection, &self.session.metadata, self.all.ends)?;
             self.all.row_counts.get_or_init(|| read)
         };
-        counts.of(self.session, self.target)
+        counts.of(&self.session.connection, &self.session.metadata, self.target)
     }
 
     fn count(&self, table: &str) -> Result<i64, EngineError> {

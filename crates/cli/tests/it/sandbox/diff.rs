@@ -48,6 +48,28 @@ fn rows_are_compared_as_multisets() {
     );
 }
 
+/// A delete file that grows keeps the snapshot in which it began.
+#[test]
+fn rows_are_counted_right_after_several_updates_of_a_file() {
+    for header in ["merge\n-- @unique_key: id", "tracked\n-- @group_key: id", "scd2\n-- @unique_key: id"] {
+        let project = project();
+        let with = |values: &str| {
+            let query = format!("SELECT id, v FROM (VALUES {values}) AS r(id, v)");
+            project.model("raw/a", &format!("-- @kind: {header}\n{query}"));
+        };
+        for values in ["(1, 'a'), (2, 'b'), (3, 'c')", "(1, 'a'), (2, 'B'), (3, 'c')"] {
+            with(values);
+            project.run(&["run"]).success();
+        }
+        with("(1, 'A'), (2, 'B'), (3, 'c')");
+        let count = || serde_json::json!(project.rows("SELECT count(*) FROM raw.a").trim().parse::<i64>().unwrap());
+        let (told, before) = (records(&project, &[], 0), count());
+        project.run(&["run"]).success();
+        let diff = &told["raw.a"]["diff"];
+        assert_eq!([&diff["rows_before"], &diff["rows_after"]], [&before, &count()], "{header}: {told:?}");
+    }
+}
+
 #[test]
 fn an_edit_that_gives_the_same_rows_is_no_change() {
     assert_eq!(diff("SELECT 1 AS v", "SELECT 2 - 1 AS v"), "Rows: 1 (no change)\n");
