@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM: the running model rolls back, later ones do not start, the lake stays readable.
+//! Ctrl-C, SIGTERM and SIGHUP: the running model rolls back, later ones do not start, the lake stays readable.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
@@ -33,7 +33,7 @@ fn endless_run(project: &Project) -> (Child, BufReader<std::process::ChildStdout
 
 #[test]
 fn the_running_model_rolls_back_and_the_rest_does_not_start() {
-    for name in ["-INT", "-TERM"] {
+    for name in ["-INT", "-TERM", "-HUP"] {
         let project = project();
         let (child, mut lines) = endless_run(&project);
         let asked = Instant::now();
