@@ -3,9 +3,9 @@
 //! `.sandbox/<pid>-<8 hex>/` holds everything that a sandbox writes. Its process holds a lock on it, so that it is known to
 //! be alive also where process ids say nothing, as between containers.
 
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File};
 use std::io::ErrorKind;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -39,7 +39,7 @@ impl Folder {
         let path = all.join(format!("{}-{}", std::process::id(), hex(&random)));
         let failed = |error| SandboxError::file("make", &path, &error);
         let mut attempt = 1;
-        while let Err(error) = fs::create_dir_all(&all).and_then(|()| fs::create_dir(&path)) {
+        while let Err(error) = make(&all, true).and_then(|()| make(&path, false)) {
             if error.kind() != ErrorKind::NotFound || attempt == ATTEMPTS {
                 return Err(failed(error));
             }
@@ -50,7 +50,7 @@ impl Folder {
         let _ = lock.try_lock();
         let folder = Self { path, _lock: lock };
         for inner in [folder.catalog(), folder.data()] {
-            fs::create_dir(&inner).map_err(|error| SandboxError::file("make", inner, &error))?;
+            make(&inner, false).map_err(|error| SandboxError::file("make", inner, &error))?;
         }
         Ok(folder)
     }
@@ -81,6 +81,11 @@ impl Folder {
     pub fn remove(&self) -> Result<(), SandboxError> {
         remove(&self.path)
     }
+}
+
+/// Makes a folder for its user alone: the lake may be private, and its rows are copied here.
+fn make(path: &Path, may_exist: bool) -> std::io::Result<()> {
+    DirBuilder::new().mode(0o700).recursive(may_exist).create(path)
 }
 
 /// How databases of sandboxes begin.
