@@ -15,16 +15,17 @@ struct Counted {
     table: i64,
     then: i64,
     now: i64,
-    /// Whether the metadata may not tell: rows of the table may be in the catalog itself, or a file that was there then has
-    /// since come to tell of later snapshots.
+    /// Whether the metadata may not tell: rows of the table may be in the catalog itself, or a file that was there then
+    /// has since come to tell of later snapshots.
     is_unsure: bool,
 }
 
 impl RowCounts {
     /// Reads them with one query, whatever the number of tables.
     ///
-    /// A delete file that grows is replaced where it stands: its row keeps the snapshot in which it began, and counts what was
-    /// deleted later, up to `partial_max`. So do files that were merged. And a delete file does not end with its data file.
+    /// A delete file that grows is replaced where it stands: its row keeps the snapshot in which it began, and counts
+    /// what was deleted later, up to `partial_max`. So do files that were merged. And a delete file does not end with
+    /// its data file.
     pub fn read(connection: &Connection, metadata: &str, (then, now): Ends) -> Result<Self, EngineError> {
         let live = |at: i64| format!("(begin_snapshot <= {at} AND (end_snapshot IS NULL OR end_snapshot > {at}))");
         let later = format!("bool_or(begin_snapshot <= {then} AND partial_max > {then})");
@@ -37,8 +38,10 @@ impl RowCounts {
              coalesce(f.later, false) OR t.table_id IN (SELECT table_id FROM {metadata}.ducklake_inlined_data_tables) \
              FROM (SELECT * FROM {metadata}.ducklake_table WHERE {live}) t \
              JOIN (SELECT * FROM {metadata}.ducklake_schema WHERE {live}) s ON s.schema_id = t.schema_id \
-             LEFT JOIN (SELECT table_id, {} AS t, {} AS n, bool_or(coalesce(d_later, false)) OR coalesce({later}, false) AS later \
-             FROM {metadata}.ducklake_data_file LEFT JOIN (SELECT data_file_id, {} AS d_t, {} AS d_n, {later} AS d_later \
+             LEFT JOIN (SELECT table_id, {} AS t, {} AS n, \
+             bool_or(coalesce(d_later, false)) OR coalesce({later}, false) AS later \
+             FROM {metadata}.ducklake_data_file \
+             LEFT JOIN (SELECT data_file_id, {} AS d_t, {} AS d_n, {later} AS d_later \
              FROM {metadata}.ducklake_delete_file GROUP BY data_file_id) USING (data_file_id) GROUP BY table_id) f \
              ON f.table_id = t.table_id",
             rows("d_t", then),
@@ -89,8 +92,8 @@ mod tests {
             1 | 2 => format!("DELETE FROM lake.t WHERE {keys}"),
             3 => format!("UPDATE lake.t SET v = v + 1 WHERE {keys}"),
             4 => format!(
-                "MERGE INTO lake.t USING (SELECT i AS id, 7 AS v FROM range({from}, {from} + {to}) r(i)) s ON t.id = s.id \
-                 WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.v)"
+                "MERGE INTO lake.t USING (SELECT i AS id, 7 AS v FROM range({from}, {from} + {to}) r(i)) s \
+                 ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.v)"
             ),
             _ => ["CALL ducklake_merge_adjacent_files('lake')", "CALL ducklake_flush_inlined_data('lake')"]
                 [usize::from(random.below(2) == 1)]
