@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use serde_json::Value;
-use testkit::{Lake, Project};
+use testkit::{Catalog, Lake, Project};
 
 use crate::schema::document;
 use crate::{BINARY, project};
@@ -97,6 +97,27 @@ fn each_fault_has_its_remedy() {
     assert!(told(&findings(&project, 1), "config").starts_with("error | "));
 }
 
+/// To open a catalog makes it; a new one beside old data would hide that the old one is lost.
+#[test]
+fn a_catalog_that_is_not_there_is_told_and_not_made() {
+    for (catalog, name) in [(Catalog::Sqlite, "ducklake.sqlite"), (Catalog::Duckdb, "ducklake.duckdb")] {
+        let project = Project::new(BINARY, catalog);
+        set_mode(&project, 0o600);
+        let file = project.root().join(name);
+        let found = findings(&project, 0);
+        assert!(told(&found, "catalog").starts_with("ok | ") && !file.exists(), "{found:#?}");
+        project.model("raw/a", "SELECT 1 AS id");
+        project.run(&["run"]).success();
+        assert!(told(&findings(&project, 0), "catalog").contains("lake opens"));
+        for end in ["", "-wal", "-shm", ".wal"] {
+            let _ = fs::remove_file(format!("{}{end}", file.display()));
+        }
+        let found = findings(&project, 1);
+        let expected = format!("error | {name} is not there, but {name}.files holds files of a lake | ");
+        assert!(told(&found, "catalog").starts_with(&expected) && !file.exists(), "{found:#?}");
+    }
+}
+
 #[test]
 fn a_clock_that_is_behind_the_lake_is_told() {
     let project = project();
@@ -122,7 +143,8 @@ fn what_dead_processes_left_is_counted() {
     let minutes_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(90);
     fs::File::open(&sandbox).unwrap().set_modified(minutes_ago).unwrap();
     let found = findings(&project, 0);
-    assert!(told(&found, "leftovers").contains("1 sandbox(es) whose processes died"), "{found:#?}");
+    let expected = "warning | 1 sandbox(es) whose processes died are in .sandbox/ | ";
+    assert!(told(&found, "leftovers").starts_with(expected), "nothing else is said of them: {found:#?}");
     assert!(sandbox.exists(), "it is only told of");
 }
 

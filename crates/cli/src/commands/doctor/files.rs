@@ -48,18 +48,19 @@ fn is_set(line: &str) -> bool {
 pub(super) fn leftovers(invocation: &Invocation) -> Vec<Finding> {
     let temp = invocation.session_options().temp_root;
     let spilled = SpillFolder::leftovers(&temp).len();
-    let finding = match spilled {
-        0 => Finding::ok("leftovers", "no process that died has left files behind"),
-        count => Finding::warning(
-            "leftovers",
-            format!("{count} folder(s) of processes that died are in {}", temp.display()),
-            "opening the lake removes them, also this command's; those of other users stay",
-        ),
-    };
+    let spilled = (spilled > 0).then(|| {
+        let message = format!("{spilled} folder(s) of processes that died are in {}", temp.display());
+        let remedy = "opening the lake removes them, also this command's; those of other users stay";
+        Finding::warning("leftovers", message, remedy)
+    });
     let sandboxes = sandbox_leftovers(&invocation.root);
     let forks = (sandboxes > 0).then(|| {
         let message = format!("{sandboxes} sandbox(es) whose processes died are in .sandbox/");
         Finding::warning("leftovers", message, "the next `ondatrasql sandbox` removes them, with their databases")
     });
-    std::iter::once(finding).chain(forks).collect()
+    let found: Vec<Finding> = spilled.into_iter().chain(forks).collect();
+    if found.is_empty() {
+        return vec![Finding::ok("leftovers", "no process that died has left files behind")];
+    }
+    found
 }

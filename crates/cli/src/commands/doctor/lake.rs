@@ -2,7 +2,7 @@
 
 use engine::{EngineError, LakeFacts};
 use project::ConfigFiles;
-use runtime::Session;
+use runtime::{MissingCatalog, Session};
 
 use super::finding::Finding;
 use crate::invocation::Invocation;
@@ -11,6 +11,10 @@ use crate::invocation::Invocation;
 const AHEAD_SECONDS: i64 = 60;
 
 pub(super) fn lake(config: &ConfigFiles, invocation: &Invocation) -> Vec<Finding> {
+    // To open it would make it.
+    if let Some(missing) = MissingCatalog::find(config) {
+        return vec![not_there(&missing)];
+    }
     let session = match Session::open(config, &invocation.session_options()) {
         Ok(session) => session,
         Err(error) => return vec![Finding::of_error("catalog", &error)],
@@ -26,6 +30,17 @@ pub(super) fn lake(config: &ConfigFiles, invocation: &Invocation) -> Vec<Finding
         ],
         Err(error) => vec![Finding::of_error("catalog", &error)],
     }
+}
+
+fn not_there(missing: &MissingCatalog) -> Finding {
+    let file = missing.file.display();
+    let Some(data) = &missing.data else {
+        return Finding::ok("catalog", format!("{file} is made by the first command that opens the lake"));
+    };
+    let message = format!("{file} is not there, but {} holds files of a lake", data.display());
+    let remedy = "put the catalog back from a backup, or correct its path in config/catalog.sql, before anything else \
+                  opens the lake: that would make an empty one";
+    Finding::error("catalog", message, remedy)
 }
 
 /// Seconds by which the newest snapshot is ahead of this machine's clock.
