@@ -12,6 +12,7 @@ use push::Report;
 use state::StateError;
 use types::{Code, Diagnose, Place, Target};
 
+use crate::catalog_fault::catalog_help;
 use crate::checking::StageReport;
 use crate::project_models::closest;
 use crate::queue::QueueError;
@@ -30,7 +31,7 @@ pub enum RunError {
     #[error("load models: {0}")]
     Model(Box<Finding>),
     /// A statement of a configuration file.
-    #[error("load {file}: {error}")]
+    #[error("load {file}: {}", told(error))]
     Config {
         /// The file as messages name it.
         file: String,
@@ -227,6 +228,12 @@ impl From<Finding> for RunError {
     }
 }
 
+/// The engine's text with its class, unless that says nothing.
+fn told(error: &EngineError) -> String {
+    let text = error.to_string();
+    text.strip_prefix("Invalid Error: ").map_or_else(|| text.clone(), str::to_owned)
+}
+
 impl Diagnose for RunError {
     fn code(&self) -> Code {
         match self {
@@ -262,6 +269,9 @@ impl Diagnose for RunError {
             Self::Project(error) => error.help(),
             Self::Engine(error) => error.help(),
             Self::Model(finding) => finding.help(),
+            Self::Config { file, error, .. } if file == "catalog.sql" && catalog_help(error).is_some() => {
+                catalog_help(error).unwrap_or_default().to_owned()
+            }
             Self::Config { error, .. } if !error.is_statement_fault() => error.help(),
             Self::Config { error, place, .. } if place.file().starts_with("config/macros") && error.cleaned().contains("does not exist") => {
                 "tables must exist when a macro is made; name those of the lake in three parts, {{catalog}}.schema.table".into()

@@ -6,6 +6,7 @@
 mod ahead;
 mod arrivals;
 mod cancellation;
+mod catalog_fault;
 mod checking;
 mod cursor;
 mod decisions;

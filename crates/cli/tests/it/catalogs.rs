@@ -1,7 +1,7 @@
 //! What looks at the lake tells the same of it, wherever the lake keeps its metadata.
 
 use serde_json::{Value, json};
-use testkit::{Catalog, Postgres, Project};
+use testkit::{Catalog, Postgres, Project, open_lake};
 
 use crate::BINARY;
 use crate::schema::document;
@@ -62,4 +62,51 @@ fn sqlite_duckdb_and_postgresql_tell_the_same() {
         project.write("config/catalog.sql", &attach);
         assert_eq!(told(&project), expected, "{attach}");
     }
+}
+
+/// What commands that open the lake say of it, which all is of production's own file.
+#[track_caller]
+fn refused(project: &Project, says: &str, help: &str) {
+    for args in [&["sql", "SELECT 1"][..], &["run"], &["sandbox"], &["doctor"]] {
+        let output = project.run(args).failure(1);
+        let text = format!("{}{}", output.stdout, output.stderr);
+        assert!(text.contains(says) && text.contains(&format!("help: {help}")), "{args:?} {says}: {text}");
+        assert!(!text.contains("Invalid Error") && !text.contains(".sandbox"), "{args:?}: {text}");
+    }
+}
+
+#[test]
+fn a_damaged_catalog_is_not_blamed_on_the_statement() {
+    for (catalog, file, says) in [
+        (Catalog::Sqlite, "ducklake.sqlite", "file is not a database"),
+        (Catalog::Duckdb, "ducklake.duckdb", "ducklake.duckdb\" exists, but it is not a valid DuckDB database file"),
+    ] {
+        let project = Project::new(BINARY, catalog);
+        project.model("raw/a", "SELECT 1 AS id");
+        project.write(file, &"no database at all\n".repeat(100));
+        refused(&project, says, "the catalog's file is damaged, or is something else");
+    }
+}
+
+#[test]
+fn a_catalog_that_another_process_has_is_told_with_that_process() {
+    let project = Project::new(BINARY, Catalog::Duckdb);
+    project.model("raw/a", "SELECT 1 AS id");
+    project.run(&["run"]).success();
+    let held = open_lake(Catalog::Duckdb, &project.root(), 0);
+    for args in [&["sql", "SELECT 1"][..], &["doctor"]] {
+        let output = project.run(args).failure(1);
+        let text = format!("{}{}", output.stdout, output.stderr);
+        assert!(text.contains(&format!("(PID {})", std::process::id())), "{text}");
+        assert!(text.contains("help: another process has the catalog's file: wait until it has ended"), "{text}");
+    }
+    drop(held);
+}
+
+#[test]
+fn a_mistake_in_the_attach_is_still_one_of_the_statement() {
+    let project = Project::new(BINARY, Catalog::Duckdb);
+    project.write("config/catalog.sql", "ATTACH 'ducklake:duckdb:x.duckdb' AS lake (META_NOPE 1);");
+    let output = project.run(&["sql", "SELECT 1"]).failure(1);
+    assert!(output.stderr.contains("help: correct the statement in config/catalog.sql"), "{}", output.stderr);
 }

@@ -51,6 +51,9 @@ pub enum SandboxError {
         /// How many.
         connections: u64,
     },
+    /// It was stopped, by a signal.
+    #[error("interrupted")]
+    Interrupted,
     /// The user said no.
     #[error("sandbox cancelled by user")]
     Declined,
@@ -67,6 +70,7 @@ impl Diagnose for SandboxError {
     fn code(&self) -> Code {
         match self {
             Self::NoCatalog { .. } => Code::SandboxCatalog,
+            Self::Interrupted => Code::Interrupted,
             Self::NeedsYes { .. } | Self::Declined => Code::SandboxDeclined,
             Self::Unknown { .. } | Self::File { .. } | Self::Unsteady { .. } | Self::Server { .. } => Code::SandboxFork,
         }
@@ -90,6 +94,7 @@ impl Diagnose for SandboxError {
             Self::NeedsYes { .. } => {
                 "add --yes if they may be ended: PostgreSQL copies no database that is in use, and runs that use it fail".into()
             }
+            Self::Interrupted => "run it again: nothing of it stays, and production is as it was".into(),
             Self::Declined => "nothing was changed; run it again when nobody uses the catalog".into(),
         }
     }

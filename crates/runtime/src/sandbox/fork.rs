@@ -26,6 +26,8 @@ pub(super) struct ForkOptions<'a> {
 pub(super) struct Fork {
     folder: Folder,
     backend: Backend,
+    /// Production's catalog, if it is a file.
+    file: Option<PathBuf>,
     /// Where the database of the fork is to be dropped.
     server: Option<Server>,
     /// `catalog.sql` with the fork in production's place.
@@ -71,9 +73,9 @@ impl Fork {
         if !path.exists() {
             return Err(SandboxError::NoCatalog { what: path.display().to_string() }.into());
         }
-        let fork = Self::empty(source, options)?;
-        let (file, folder) = (options.root.join(path), fork.folder.catalog());
-        let copied = copy(&file, source.backend.companions(), &folder, options.cancellation)?;
+        let mut fork = Self::empty(source, options)?;
+        let file = fork.file.insert(options.root.join(path));
+        let copied = copy(file, source.backend.companions(), &fork.folder.catalog(), options.cancellation)?;
         Ok(fork.of(source, backend(copied)))
     }
 
@@ -94,6 +96,7 @@ impl Fork {
         Ok(Self {
             folder: Folder::new(options.root)?,
             backend: source.backend.clone(),
+            file: None,
             server: None,
             catalog: source.config.catalog.clone(),
             data_path: source.data_path().map(str::to_owned),
@@ -118,7 +121,22 @@ impl Fork {
                 files => localize(connection, metadata, files, (self.data_path.as_deref(), options.root, &data)),
             }
         };
-        Session::open_with(&config, options.engine, &attached)
+        Session::open_with(&config, options.engine, &attached).map_err(|error| self.of_production(error))
+    }
+
+    /// An error that names production's catalog in the place of its copy, which is gone when it is read.
+    fn of_production(&self, error: RunError) -> RunError {
+        let (Some(file), Backend::Sqlite(copied) | Backend::Duckdb(copied)) = (&self.file, &self.backend) else {
+            return error;
+        };
+        let (file, copied) = (file.display().to_string(), copied.display().to_string());
+        match error {
+            RunError::Config { file: name, error: EngineError::Sql { class, message, offset }, place } => {
+                let message = message.replace(&copied, &file);
+                RunError::Config { file: name, error: EngineError::Sql { class, message, offset }, place }
+            }
+            other => other,
+        }
     }
 
     /// Removes it.

@@ -10,6 +10,7 @@ use model::Model;
 use state::StateConfig;
 use types::Target;
 
+use super::SandboxError;
 use super::compare::{Comparing, Comparison};
 use super::fork::{Fork, ForkOptions};
 use super::impact::{Impact, impact};
@@ -55,8 +56,20 @@ pub struct SandboxModel {
     pub comparison: Option<Comparison>,
 }
 
-/// Runs models against a fork of the lake. Errors are those that stop everything before the first model.
+/// Runs models against a fork of the lake. Errors are those that stop everything before the first model, and that it was
+/// interrupted.
 pub fn sandbox(options: &SandboxOptions<'_>, observer: &mut dyn Observer) -> Result<SandboxSummary, RunError> {
+    match try_out(options, observer) {
+        // Of a run something stays, of this nothing.
+        Err(RunError::Interrupted | RunError::Engine(EngineError::Interrupted)) => {
+            Err(SandboxError::Interrupted.into())
+        }
+        Ok(summary) if summary.run.interrupted => Err(SandboxError::Interrupted.into()),
+        done => done,
+    }
+}
+
+fn try_out(options: &SandboxOptions<'_>, observer: &mut dyn Observer) -> Result<SandboxSummary, RunError> {
     let clock = Instant::now();
     let SandboxOptions { run, state, confirm } = options;
     let RunFiles { config, models, .. } = RunFiles::read(run)?;

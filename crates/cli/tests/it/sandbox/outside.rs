@@ -140,10 +140,10 @@ fn a_state_that_another_process_has_is_told() {
     let scene = Scene::new(BackendKind::File);
     scene.fixture.project.run(&["run"]).success();
     let held = scene.fixture.open("another");
-    // Who reads the file in this process lets go of its lock, so its bytes are not compared. Ten seconds are waited, as
-    // `run` does.
-    let output = scene.fixture.project.run(&["sandbox"]).failure(1);
+    // Who reads the file in this process lets go of its lock, so its bytes are not compared.
+    let output = scene.fixture.project.run(&["sandbox", "--state-wait", "2s"]).failure(1);
     has(&output.stderr, "the state file is in use");
+    has(&output.stderr, "waited 2 s for it");
     drop(held);
 }
 

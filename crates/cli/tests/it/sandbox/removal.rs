@@ -18,7 +18,7 @@ fn endless(project: &Project) -> (Child, PathBuf) {
     project.run(&["run"]).success();
     project.model("raw/a", "SELECT 2 AS a");
     project.model("raw/b", ENDLESS);
-    let child = project.command(&["sandbox"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let child = project.command(&["sandbox"]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let folder = folder_with_data(project);
     (child, folder)
 }
@@ -44,14 +44,17 @@ fn send(signal: &str, child: &Child) {
 fn an_interrupted_sandbox_leaves_nothing() {
     for signal in ["-INT", "-TERM", "-HUP"] {
         let project = project();
-        let (mut child, folder) = endless(&project);
+        let (child, folder) = endless(&project);
         send(signal, &child);
         if signal == "-HUP" {
             // The shell tells of a closed terminal, too.
             std::thread::sleep(Duration::from_millis(50));
             send(signal, &child);
         }
-        assert_eq!(child.wait().unwrap().code(), Some(1));
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(told.contains("error: interrupted [RUN-002]") && told.contains("nothing of it stays"), "{told}");
         assert!(!folder.exists() && !project.root().join(".sandbox").exists(), "{signal}");
         assert_eq!(fs::read_dir(project.temp_root()).unwrap().count(), 0);
     }
