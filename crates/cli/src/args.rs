@@ -299,7 +299,7 @@ pub(crate) struct RunArgs {
     /// Answer yes to the question whether to lose them
     #[arg(long, requires = "full_refresh")]
     pub(crate) yes: bool,
-    /// How many models fetch at a time
+    /// How many models fetch at a time, and how many run their queries
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=64))]
     pub(crate) jobs: u8,
     /// Skip a model that another worker is running, instead of waiting for it

@@ -8,7 +8,7 @@ use crate::{Connection, EngineError};
 const KEPT: &str = "16MB";
 
 /// The memory limit of an instance.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct MemoryLimit {
     /// As the engine shows it. Read once, since it rounds down each time that it shows one.
     shown: String,

@@ -27,5 +27,5 @@ pub use keys::check_unique_in_query;
 pub use masking::mask_present;
 pub use of_model::{key_columns, kind_write, layout, output_place};
 pub use output::{Output, check_output};
-pub use result::{ModelResult, ResultRows, build_result, drop_result};
+pub use result::{ModelResult, ResultRows, build_result, build_shared, drop_result};
 pub use write::{KindWrite, Rebuild, RetypedKey, WriteRequest, Written, write_model};

@@ -82,16 +82,11 @@ pub fn build_result(
     masks: &[Mask],
 ) -> Result<ModelResult, MaterializeError> {
     let name = target.temp_name();
-    let table = match rows {
-        ResultRows::Ready => sql.to_owned(),
-        ResultRows::All if masks.is_empty() => build_table(connection, &name, sql, wrapping(sql))?,
-        ResultRows::None if masks.is_empty() => build_table(connection, &name, sql, ("FROM (", "\n) LIMIT 0"))?,
-        ResultRows::All | ResultRows::None => {
-            let masked = Masked::read(connection, sql, masks)?;
-            let end = if rows == ResultRows::None { "\n) LIMIT 0" } else { "\n)" };
-            let built = build_table(connection, &name, sql, (&masked.select(), end));
-            built.map_err(|error| masked.explained(connection, error))?
-        }
+    let table = if rows == ResultRows::Ready {
+        sql.to_owned()
+    } else {
+        build_into(connection, &format!("TEMP TABLE {}", quote(&name)), sql, rows, masks)?;
+        temp_table(&name)
     };
     let columns = describe(connection, &table).map_err(MaterializeError::Write)?;
     let rows = connection.query_value(&format!("SELECT count(*) FROM {table}")).map_err(MaterializeError::Write)?;
@@ -108,15 +103,43 @@ pub fn build_result(
     Ok(result)
 }
 
+/// Runs a model's SQL into `table`, which other connections see once the transaction is committed; [`build_result`] makes
+/// a result of it there, as of rows that are ready.
+pub fn build_shared(
+    connection: &Connection,
+    table: &str,
+    sql: &str,
+    rows: ResultRows,
+    masks: &[Mask],
+) -> Result<(), MaterializeError> {
+    build_into(connection, &format!("TABLE {table}"), sql, rows, masks)
+}
+
+fn build_into(
+    connection: &Connection,
+    place: &str,
+    sql: &str,
+    rows: ResultRows,
+    masks: &[Mask],
+) -> Result<(), MaterializeError> {
+    let is_empty = rows == ResultRows::None;
+    if masks.is_empty() {
+        let around = if is_empty { ("FROM (", "\n) LIMIT 0") } else { wrapping(sql) };
+        return build_table(connection, place, sql, around);
+    }
+    let masked = Masked::read(connection, sql, masks)?;
+    let end = if is_empty { "\n) LIMIT 0" } else { "\n)" };
+    build_table(connection, place, sql, (&masked.select(), end)).map_err(|error| masked.explained(connection, error))
+}
+
 fn build_table(
     connection: &Connection,
-    name: &str,
+    place: &str,
     sql: &str,
     (before, after): (&str, &str),
-) -> Result<String, MaterializeError> {
-    let prefix = format!("CREATE OR REPLACE TEMP TABLE {} AS\n{before}", quote(name));
-    connection.execute(&format!("{prefix}{sql}{after}")).map_err(|error| shift(error, prefix.len(), sql.len()))?;
-    Ok(temp_table(name))
+) -> Result<(), MaterializeError> {
+    let prefix = format!("CREATE OR REPLACE {place} AS\n{before}");
+    connection.execute(&format!("{prefix}{sql}{after}")).map_err(|error| shift(error, prefix.len(), sql.len()))
 }
 
 /// Drops the temporary tables of a model's run, if they are there.

@@ -146,6 +146,13 @@ impl ConfigFiles {
         texts.map(|file| file.expanded.text.as_str()).collect()
     }
 
+    /// Everything that a session runs when it is opened.
+    pub fn texts(&self) -> Vec<&str> {
+        let variables = [&self.constants, &self.global].into_iter().flatten();
+        let others = variables.chain(&self.macros).map(|file| file.expanded.text.as_str());
+        self.attaching().into_iter().chain(others).collect()
+    }
+
     /// The definitions that can change what a model means, as written.
     pub fn definitions(&self) -> ConfigDefinitions {
         let mut definitions = ConfigDefinitions::default();

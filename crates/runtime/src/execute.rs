@@ -1,6 +1,7 @@
 //! One model's run: one transaction, one snapshot (chapter 02 §0).
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
 use std::time::Duration;
 
 use checks::Stage;
@@ -16,6 +17,7 @@ use project::ConfigFile;
 use query::Functions;
 use types::{Code, Decision, Kind, Reason, RunType};
 
+use crate::ahead::AheadRows;
 use crate::checking::{
     CheckFinding, EndedBy, ModelChecks, StageFailure, audit, constrain, constrain_alone, drop_failures, warn,
 };
@@ -63,8 +65,17 @@ pub(crate) struct Executed {
     pub warnings: Vec<String>,
     /// What warnings found.
     pub findings: Vec<CheckFinding>,
-    /// The snapshot that was read.
-    pub read_snapshot: i64,
+    /// The newest snapshot when its transaction began.
+    pub newest_snapshot: i64,
+}
+
+/// What was done for a model before its transaction.
+#[derive(Default)]
+pub(crate) struct Before<'a> {
+    /// Its rows, if it fetches.
+    pub fetched: Option<&'a FetchedRows<'a>>,
+    /// What its query came to. It serves one attempt.
+    pub ahead: RefCell<Option<AheadRows>>,
 }
 
 /// The rows that a model fetched.
@@ -85,17 +96,13 @@ pub(crate) fn execute(
     planned: &PlannedModel,
     task: &Task,
     facts: &LakeFacts,
-    fetched: Option<&FetchedRows<'_>>,
+    before: &Before<'_>,
 ) -> Result<Executed, RunError> {
-    if fetched.is_none() {
+    if before.fetched.is_none() {
         // Of a model that fetches it is checked with the rest of its SQL.
         check_limit(planned)?;
     }
-    if !planned.model.extensions.is_empty() {
-        context.functions.forget();
-        load_extensions(context.session, &planned.model)?;
-    }
-    let functions = context.functions.get(&context.session.connection)?;
+    let functions = prepare_session(context, planned)?;
     let checks = ModelChecks::read(context.session, &planned.model);
     if let Some(report) = checks.audits.malformed() {
         // Known before anything is read or written.
@@ -113,7 +120,7 @@ pub(crate) fn execute(
                 facts,
                 functions: &functions,
                 fallback: fallback.as_ref(),
-                fetched,
+                before,
                 checks: &checks,
                 ended: ended.as_ref(),
             },
@@ -151,6 +158,15 @@ pub(crate) fn execute(
     }
 }
 
+/// Loads what a model's query needs; gives the functions that there are then.
+pub(crate) fn prepare_session(context: &RunContext<'_>, planned: &PlannedModel) -> Result<Arc<Functions>, RunError> {
+    if !planned.model.extensions.is_empty() {
+        context.functions.forget();
+        load_extensions(context.session, &planned.model)?;
+    }
+    Ok(context.functions.get(&context.session.connection)?)
+}
+
 /// One attempt at a model's transaction.
 struct Attempt<'a> {
     task: &'a Task,
@@ -158,10 +174,17 @@ struct Attempt<'a> {
     functions: &'a Functions,
     /// Why the whole query runs, after a delta failed.
     fallback: Option<&'a Fallback>,
-    fetched: Option<&'a FetchedRows<'a>>,
+    before: &'a Before<'a>,
     checks: &'a ModelChecks,
     /// Which check ended the transaction before: they run one by one now.
     ended: Option<&'a EndedBy>,
+}
+
+impl Attempt<'_> {
+    /// What the query came to before, if this attempt is as it was foreseen.
+    fn ahead(&self) -> Option<AheadRows> {
+        self.before.ahead.borrow_mut().take().filter(|_| self.fallback.is_none() && self.ended.is_none())
+    }
 }
 
 enum Failure {
@@ -213,10 +236,10 @@ fn try_once(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<
         Ok(executed)
     });
     if let Ok(executed) = &committed
-        && executed.read_snapshot == context.seen.get()
+        && executed.newest_snapshot == context.seen.get()
     {
         // If somebody else was in between, the next one is not this run's, and the next model looks.
-        context.seen.set(executed.read_snapshot + 1);
+        context.seen.set(executed.newest_snapshot + 1);
     }
     if committed.is_err() {
         // A COMMIT after a failed statement would report success and roll back, so it is never sent. After
@@ -230,35 +253,32 @@ fn try_once(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<
 fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>) -> Result<Executed, Failure> {
     let (session, model, task) = (context.session, &planned.model, attempt.task);
     let (connection, target) = (&session.connection, planned.target());
-    let mut steps = Steps::begin();
-    let read_snapshot = current_snapshot(connection, &session.lake)?;
-    if read_snapshot != context.seen.get() && is_committed_elsewhere(connection, planned, attempt.facts)? {
+    let ahead = attempt.ahead();
+    let mut steps = Steps::begin(ahead.as_ref().map_or(Duration::ZERO, |rows| rows.duration));
+    let newest = current_snapshot(connection, &session.lake)?;
+    let read_snapshot = ahead.as_ref().map_or(newest, |rows| rows.snapshot);
+    if newest != context.seen.get() && is_committed_elsewhere(connection, planned, attempt.facts)? {
         return Err(Failure::Elsewhere);
     }
     let masks = session.masks(model);
     let known = Known { session, names: context.names, functions: attempt.functions, facts: attempt.facts };
     let failed = |error| failed(planned, attempt, &masks, error);
-    mask_table(&known, planned, task, &masks, attempt.fetched.is_some_and(|fetched| fetched.keeps))
+    mask_table(&known, planned, task, &masks, attempt.before.fetched.is_some_and(|fetched| fetched.keeps))
         .map_err(|error| failed((error, false)))?;
     if masks_anew(model, task.last.as_ref()) {
         drop_failures(session, model)?;
     }
-    let source = source(&known, planned, attempt, read_snapshot)?;
-    let kept_cursor = kept_cursor(task, planned, &known)?;
-    let scope = CursorScope {
-        table: &target.qualified(&session.lake),
-        // What was appended once is not added again, so the whole query has to give everything.
-        is_backfill: task.decision.run_type == RunType::Backfill || (model.kind == Kind::Append && !source.partial),
-        column: kept_cursor.as_deref(),
-        last_run: task.last.as_ref().map_or("", |last| &last.end_time),
+    let (source, refusal) = match ahead {
+        Some(rows) => (rows.source, rows.error),
+        None => (source(&known, planned, attempt, read_snapshot)?, None),
     };
-    set_cursor(connection, model.incremental.as_ref(), &scope)?;
-    connection.execute(&dag_start(task.read_before(model.kind)))?;
+    let kept_cursor = kept_cursor(task, planned, &known)?;
+    set_variables(&known, planned, task, source.partial, kept_cursor.as_deref())?;
     let failed = |error| failed((error, source.own_text));
     // What was fetched is masked already, and so is what the table keeps.
-    let to_mask = if attempt.fetched.is_some() { &[][..] } else { &masks };
-    let built = build_result(connection, target, &source.sql, source.rows, to_mask);
-    let result = built.map_err(|error| match attempt.fetched {
+    let to_mask = if attempt.before.fetched.is_some() { &[][..] } else { &masks };
+    let built = refusal.map_or_else(|| build_result(connection, target, &source.sql, source.rows, to_mask), Err);
+    let result = built.map_err(|error| match attempt.before.fetched {
         Some(_) => failed(error).into(),
         None => refused(model, &source, error, failed),
     })?;
@@ -272,7 +292,7 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
     }
     constrain(session, model, &attempt.checks.constraints, to_check, attempt.ended.is_some())?;
     // What was fetched cannot be asked for the whole of it; in itself it is checked when it is written.
-    let is_delta = source.partial && attempt.fetched.is_none() && result.rows > 0;
+    let is_delta = source.partial && attempt.before.fetched.is_none() && result.rows > 0;
     if let (Kind::Merge, true, Some(key)) = (model.kind, is_delta, &model.unique_key) {
         check_unique_in_query(connection, &result, &key.value, model.sql()).map_err(failed)?;
     }
@@ -308,11 +328,32 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
     let run = Run { decision: &decision, result: &result, lineage, read_snapshot, rows: written.rows };
     let replaces = attempt.facts.commits.contains_key(&target.key());
     record(session, planned, &commit_info(context, planned, run, steps), replaces)?;
-    if let Some(fetched) = attempt.fetched {
+    if let Some(fetched) = attempt.before.fetched {
         acknowledge(connection, &session.lake, &target.to_string(), fetched.staged, fetched.present.as_deref())?;
     }
     let warnings = planned.warnings.iter().cloned().chain(source.warning).chain(evolved).chain(written.warnings);
-    Ok(Executed { decision, rows: written.rows, warnings: warnings.collect(), findings: Vec::new(), read_snapshot })
+    let warnings = warnings.collect();
+    Ok(Executed { decision, rows: written.rows, warnings, findings: Vec::new(), newest_snapshot: newest })
+}
+
+/// Sets the variables that a model's query may ask for.
+pub(crate) fn set_variables(
+    known: &Known<'_>,
+    planned: &PlannedModel,
+    task: &Task,
+    is_partial: bool,
+    kept_cursor: Option<&str>,
+) -> Result<(), EngineError> {
+    let (model, connection) = (&planned.model, &known.session.connection);
+    let scope = CursorScope {
+        table: &planned.target().qualified(&known.session.lake),
+        // What was appended once is not added again, so the whole query has to give everything.
+        is_backfill: task.decision.run_type == RunType::Backfill || (model.kind == Kind::Append && !is_partial),
+        column: kept_cursor,
+        last_run: task.last.as_ref().map_or("", |last| &last.end_time),
+    };
+    set_cursor(connection, model.incremental.as_ref(), &scope)?;
+    connection.execute(&dag_start(task.read_before(model.kind)))
 }
 
 /// An error of the model's statements, with whether they are its own text. Where columns are masked it shows no value.
@@ -324,7 +365,7 @@ fn failed(
 ) -> RunError {
     cursor_error(planned, &error).unwrap_or_else(|| {
         let error = if masks.is_empty() { error } else { error.without_values(planned.model.sql()) };
-        statement_error(planned, error, own_text, attempt.fetched)
+        statement_error(planned, error, own_text, attempt.before.fetched)
     })
 }
 
@@ -343,7 +384,7 @@ fn is_committed_elsewhere(
 /// The text to run: after a delta failed, the model's own.
 fn source(known: &Known<'_>, planned: &PlannedModel, attempt: &Attempt<'_>, until: i64) -> Result<Source, Failure> {
     let read = attempt.task.read;
-    match attempt.fetched {
+    match attempt.before.fetched {
         Some(fetched) if fetched.keeps => return Ok(kept_source(known, planned, fetched.plan, attempt.task)?),
         Some(fetched) => {
             let source = fetch_source(fetched.loaded, planned.model.kind, attempt.task);

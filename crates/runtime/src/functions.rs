@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use engine::{Connection, Database, EngineError, EngineParser, Value};
@@ -11,14 +10,14 @@ use query::{Functions, sees_other_rows};
 
 /// The functions, read when they are asked for first.
 #[derive(Default)]
-pub(crate) struct KnownFunctions(RefCell<Option<Rc<Functions>>>);
+pub(crate) struct KnownFunctions(RefCell<Option<Arc<Functions>>>);
 
 impl KnownFunctions {
     /// Outside of a transaction: the engine's list looks into every attached database, and one that cannot
     /// be opened would take the transaction with it. Then an engine without any tells its own functions.
-    pub(crate) fn get(&self, connection: &Connection) -> Result<Rc<Functions>, EngineError> {
+    pub(crate) fn get(&self, connection: &Connection) -> Result<Arc<Functions>, EngineError> {
         if let Some(functions) = self.0.borrow().as_ref() {
-            return Ok(Rc::clone(functions));
+            return Ok(Arc::clone(functions));
         }
         let functions = match read_functions(connection) {
             Ok((aggregates, _)) => Functions { aggregates, scalars: None },
@@ -28,8 +27,8 @@ impl KnownFunctions {
             }
             Err(error) => return Err(error),
         };
-        let functions = Rc::new(functions);
-        *self.0.borrow_mut() = Some(Rc::clone(&functions));
+        let functions = Arc::new(functions);
+        *self.0.borrow_mut() = Some(Arc::clone(&functions));
         Ok(functions)
     }
 

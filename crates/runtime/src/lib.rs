@@ -3,9 +3,12 @@
 //! Boundary: prints nothing and reads no process environment; the command line hands in what it needs.
 //! The only room that begins and commits transactions of the lake.
 
+mod ahead;
+mod arrivals;
 mod cancellation;
 mod checking;
 mod cursor;
+mod decisions;
 mod deltas;
 mod empty_folders;
 mod error;
@@ -27,6 +30,7 @@ mod masking;
 mod outside;
 mod pins;
 mod planning;
+mod progress;
 mod project_models;
 mod pushing;
 mod queue;
@@ -36,6 +40,7 @@ mod records;
 mod requirements;
 mod run;
 mod sandbox;
+mod schedule;
 mod session;
 mod state_session;
 mod statement_errors;

@@ -1,6 +1,8 @@
 //! What a run has to do with the world outside of the lake: what is fetched before a model runs, and what is delivered
 //! after it.
 
+use std::cell::RefCell;
+
 use engine::LakeFacts;
 use fetch::{Fetched, Staged};
 use materialize::MaterializeError;
@@ -8,12 +10,13 @@ use project::Redactor;
 use state::SharedStore;
 use types::{Kind, Reason, RunType};
 
-use crate::execute::{Executed, FetchedRows, RunContext, execute};
+use crate::arrivals::Landed;
+use crate::execute::{Before, Executed, FetchedRows, RunContext, execute};
 use crate::fetching::{FetchPlans, Fetches, Loading};
 use crate::leases::Leases;
 use crate::masking::masks_anew;
 use crate::planning::PlannedModel;
-use crate::pushing::{Forecasts, Pushes};
+use crate::pushing::{Forecasts, PushPlans, Pushes};
 use crate::task::Task;
 use crate::{ModelOutcome, RunError};
 
@@ -30,36 +33,56 @@ pub(crate) struct Outside<'a> {
     pub plans: &'a FetchPlans,
     pub redactor: &'a Redactor,
     pub store: Option<&'a SharedStore>,
-    pub fetches: Option<Fetches>,
-    /// The facts with which the fetches were planned.
+    pub fetches: Option<Fetches<'a>>,
+    /// The facts with which the run began.
     pub planned_with: &'a LakeFacts,
+    /// The models that push.
+    pub pushed: &'a PushPlans,
     pub deliveries: Option<Deliveries<'a>>,
     /// Where other workers may run the same models.
     pub leases: Option<Leases<'a>>,
 }
 
 impl Outside<'_> {
-    /// Runs a model, with what was fetched if it fetches; `None` if there is nothing to commit.
+    /// Runs a model, with what landed for it; `None` if there is nothing to commit.
     pub fn execute(
         &mut self,
         context: &RunContext<'_>,
-        planned: &PlannedModel,
-        task: &Task,
+        (planned, task): (&PlannedModel, &Task),
+        landed: Landed,
+        facts: &LakeFacts,
+        outcome: &mut ModelOutcome,
+    ) -> Result<Option<Executed>, RunError> {
+        let fetched = match landed {
+            Landed::Fetched(fetched) => fetched?,
+            Landed::Direct => return execute(context, planned, task, facts, &Before::default()).map(Some),
+            Landed::Ahead(rows) => {
+                let before = Before { fetched: None, ahead: RefCell::new(rows) };
+                return execute(context, planned, task, facts, &before).map(Some);
+            }
+        };
+        match fetched {
+            Fetched::Rows(staged) => self.execute_fetched(context, (planned, task), &staged, facts, outcome),
+            Fetched::Aborted { warnings } => {
+                outcome.warnings = [planned.warnings.clone(), warnings].concat();
+                Ok(None)
+            }
+        }
+    }
+
+    fn execute_fetched(
+        &mut self,
+        context: &RunContext<'_>,
+        (planned, task): (&PlannedModel, &Task),
+        staged: &Staged,
         facts: &LakeFacts,
         outcome: &mut ModelOutcome,
     ) -> Result<Option<Executed>, RunError> {
         let key = planned.target().key();
         let Some((plan, fetches)) = self.plans.get(&key).zip(self.fetches.as_mut()) else {
-            return execute(context, planned, task, facts, None).map(Some);
+            return Err(RunError::Interrupted);
         };
-        let staged = match fetches.take(&key)? {
-            Fetched::Aborted { warnings } => {
-                outcome.warnings = [planned.warnings.clone(), warnings].concat();
-                return Ok(None);
-            }
-            Fetched::Rows(staged) => staged,
-        };
-        let keeps = keeps_all(planned, &staged, facts.tables.contains_key(&key));
+        let keeps = keeps_all(planned, staged, facts.tables.contains_key(&key));
         if keeps && !may_change_columns(task) {
             outcome.warnings = [&planned.warnings[..], &staged.warnings].concat();
             fetches.store.lock().drop_fetch(&staged.lease)?;
@@ -72,9 +95,10 @@ impl Outside<'_> {
                 cancellation: context.cancellation,
                 redactor: self.redactor,
             };
-            let loaded = loading.load(planned.target(), plan, &staged)?;
-            let rows = FetchedRows { plan, staged: &staged, loaded: &loaded, present, keeps };
-            let executed = execute(context, planned, task, facts, Some(&rows));
+            let loaded = loading.load(planned.target(), plan, staged)?;
+            let rows = FetchedRows { plan, staged, loaded: &loaded, present, keeps };
+            let before = Before { fetched: Some(&rows), ..Before::default() };
+            let executed = execute(context, planned, task, facts, &before);
             let dropped = loaded.drop(&context.session.connection);
             let mut executed = executed?;
             executed.warnings.extend(dropped.err().map(|error| error.cleaned()));
@@ -83,7 +107,7 @@ impl Outside<'_> {
         match executed {
             Ok(mut executed) => {
                 executed.warnings.extend(staged.warnings.iter().cloned());
-                fetches.finished(&staged);
+                fetches.finished(staged);
                 Ok(Some(executed))
             }
             Err(error) if is_of_rows(&error) => {
@@ -101,20 +125,31 @@ impl Outside<'_> {
         self.fetches.map(Fetches::end).unwrap_or_default()
     }
 
-    /// Whether another process has committed a model since its fetch was planned: what was fetched follows rows that are
-    /// not the newest any more.
+    /// Whether another process has committed a model since this run began.
     pub fn is_overtaken(&self, planned: &PlannedModel, facts: &LakeFacts) -> bool {
-        let is_fetched = planned.model.fetch && self.fetches.is_some();
-        is_fetched && last_recorded(planned, self.planned_with) != last_recorded(planned, facts)
+        last_recorded(planned, self.planned_with) != last_recorded(planned, facts)
     }
 
     /// Drops what was fetched for a model.
-    pub fn drop_fetched(&mut self, planned: &PlannedModel) -> Result<(), RunError> {
-        let Some(fetches) = &mut self.fetches else { return Ok(()) };
-        if let Fetched::Rows(staged) = fetches.take(&planned.target().key())? {
-            fetches.store.lock().drop_fetch(&staged.lease)?;
+    pub fn drop_fetched(&mut self, landed: Landed) -> Result<(), RunError> {
+        match (&mut self.fetches, landed) {
+            (Some(fetches), Landed::Fetched(Ok(Fetched::Rows(staged)))) => {
+                Ok(fetches.store.lock().drop_fetch(&staged.lease)?)
+            }
+            _ => Ok(()),
         }
-        Ok(())
+    }
+
+    /// What there is time for while the run waits.
+    pub fn idle(&mut self) {
+        if let Some(fetches) = &mut self.fetches {
+            fetches.forget_done();
+        }
+    }
+
+    /// Whether changes of the model are delivered.
+    pub fn delivers(&self, planned: &PlannedModel) -> bool {
+        self.pushed.contains_key(&planned.target().key())
     }
 
     /// Has the state forget the rows that it keeps of a model which masks another column from now on. That comes before
@@ -155,8 +190,8 @@ impl Outside<'_> {
 }
 
 /// What the registry told of a model's last commit when the facts were read.
-fn last_recorded(planned: &PlannedModel, facts: &LakeFacts) -> Option<String> {
-    facts.commits.get(&planned.target().key()).map(|row| row.commit_info.clone())
+fn last_recorded<'f>(planned: &PlannedModel, facts: &'f LakeFacts) -> Option<&'f str> {
+    facts.commits.get(&planned.target().key()).map(|row| row.commit_info.as_str())
 }
 
 /// Whether an empty fetch leaves a table as it is: `tracked` and `scd2` would take it for "everything is gone".

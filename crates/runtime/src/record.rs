@@ -96,9 +96,13 @@ pub(crate) struct Steps {
 }
 
 impl Steps {
-    pub(crate) fn begin() -> Self {
-        let now = Instant::now();
-        Self { started: Timestamp::now(), clock: now, last: now, steps: Vec::new() }
+    /// Begins, with what was done `before`.
+    pub(crate) fn begin(before: Duration) -> Self {
+        let (now, started) = (Instant::now(), Timestamp::now());
+        let started = started.checked_sub(before).unwrap_or(started);
+        // An instant may be the first that there is.
+        let then = now.checked_sub(before).unwrap_or(now);
+        Self { started, clock: then, last: then, steps: Vec::new() }
     }
 
     pub(crate) fn done(&mut self, name: &str) {

@@ -14,8 +14,10 @@ use project::{ConfigFile, ConfigFiles, Environment, Redactor, check_state_key, f
 use state::{Recovery, SqlStore, StateError};
 use types::{Rule, Target};
 
+use crate::ahead::{Ahead, Surroundings};
+use crate::decisions::Decisions;
 use crate::execute::RunContext;
-use crate::fetching::{JobsContext, check_models, read_registry, run_jobs};
+use crate::fetching::{JobsContext, check_models, read_registry, start_fetching};
 use crate::functions::KnownFunctions;
 use crate::git::git_info;
 use crate::leases::Leases;
@@ -23,7 +25,10 @@ use crate::lib_host::{HostContext, managed_tokens};
 use crate::masking::{masks_anew, protect_spills};
 use crate::outside::{Deliveries, Outside};
 use crate::planning::{Planned, PlannedModel, last_commit, plan_models, sort};
+use crate::progress::Progress;
 use crate::pushing::{Forecasts, Pushes, check_pushes};
+use crate::requirements::check_runs;
+use crate::schedule::Schedule;
 use crate::turns::Turns;
 use crate::world::{Needs, World};
 use crate::{
@@ -53,7 +58,7 @@ pub struct RunOptions {
     pub redactor: Redactor,
     /// Where lines of lib functions go.
     pub output: Arc<dyn Fn(&str) + Send + Sync>,
-    /// How many models fetch at a time.
+    /// How many models fetch at a time, and how many run their queries.
     pub jobs: usize,
     /// Whether to wait for a model that another worker runs; it is skipped otherwise.
     pub waits: bool,
@@ -164,14 +169,18 @@ pub(crate) fn run_models(scene: &Scene<'_>, models: Vec<Model>, observer: &mut d
         git: &git,
         seen: Cell::new(facts.commits_at),
     };
-    let mut turns = Turns::new(&models, &facts, options.wish, matches!(world, World::Sandbox { .. }));
-    let to_fetch = turns.fetches(session, &models, &facts);
+    let decisions = Decisions::new(&models, &facts, options.wish);
+    // Nothing that these read is made by this run.
+    let will_fetch = |planned: &&PlannedModel| {
+        planned.model.fetch && decisions.is_decided(planned) && check_runs(session, planned, &facts).is_ok()
+    };
+    let fetches = models.iter().filter(will_fetch).count();
     // What was pushed once may have left rows there, whatever the model does now.
     let masks_anew = |planned: &PlannedModel| {
         last_commit(planned, &facts).is_ok_and(|last| masks_anew(&planned.model, last.as_ref()))
     };
     let entered = world.enter(&Needs {
-        fetches: !to_fetch.is_empty(),
+        fetches: fetches > 0,
         masks: models.iter().any(masks_anew),
         pushed: pushing.keys().cloned().collect(),
     })?;
@@ -199,10 +208,9 @@ pub(crate) fn run_models(scene: &Scene<'_>, models: Vec<Model>, observer: &mut d
         (None, None) => None,
     };
     observer.started(models.len());
-    let interrupted = std::thread::scope(|scope| {
+    let (outcomes, interrupted) = std::thread::scope(|scope| {
         let jobs = JobsContext {
             host: &host,
-            facts: &facts,
             registry: &registry,
             plans: &plans,
             cancellation: &options.cancellation,
@@ -210,34 +218,44 @@ pub(crate) fn run_models(scene: &Scene<'_>, models: Vec<Model>, observer: &mut d
             is_refresh: options.wish == Some(Wish::FullRefresh),
             targets: options.model.is_none().then(|| models.iter().map(|planned| planned.target().key()).collect()),
         };
-        let store = state.filter(|_| !to_fetch.is_empty()).map(|state| state.store.clone());
-        let fetches = store.map(|store| run_jobs(scope, &jobs, &to_fetch, store, options.jobs)).transpose()?;
-        if fetches.is_some() {
-            // There is time now. What fails fails again where it is needed.
-            let _ = functions.get(&session.connection);
-        }
-        let planned_with = &facts;
-        let mut facts = facts.clone();
+        let store = state.filter(|_| fetches > 0).map(|state| state.store.clone());
+        let start = |store| start_fetching(scope, jobs, &facts, store, options.jobs.min(fetches));
         let leases = state.filter(|_| world.has_leases()).map(|state| Leases {
             store: &state.store,
             run_id: dag_run_id,
             waits: options.waits,
         });
-        let mut outside = Outside {
+        let outside = Outside {
             plans: &plans,
             redactor: &options.redactor,
             store: state.map(|state| &state.store),
-            fetches,
-            planned_with,
+            fetches: store.map(start).transpose()?,
+            planned_with: &facts,
+            pushed: &pushing,
             deliveries,
             leases,
         };
-        let interrupted = turns.take_all(&context, &models, &mut facts, &mut outside, observer);
-        warnings.extend(outside.end());
-        Ok::<_, RunError>(interrupted)
+        let around = Surroundings { names: &names, cancellation: &options.cancellation };
+        let turns = Turns {
+            context: &context,
+            models: &models,
+            facts: Arc::new(facts.clone()),
+            decisions,
+            ahead: Ahead::new(scope, session, around, options.jobs.min(models.len()))?,
+            outside,
+            observer,
+            // What a worker leases and does not fetch yet, another one could; one waits, so that there is always one to go
+            // on with.
+            fetches_max: if leases.is_some() { options.jobs + 1 } else { usize::MAX },
+            validates: matches!(world, World::Sandbox { .. }),
+            schedule: Schedule::new(&models),
+            progress: Progress::default(),
+        };
+        let (outcomes, told, interrupted) = turns.take_all();
+        warnings.extend(told);
+        Ok::<_, RunError>((outcomes, interrupted))
     })?;
-    drop(to_fetch);
-    Ok(Ran { outcomes: turns.outcomes, planned: models, facts, warnings, interrupted })
+    Ok(Ran { outcomes, planned: models, facts, warnings, interrupted })
 }
 
 /// A key that nobody knows would have no effect without a word.

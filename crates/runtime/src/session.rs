@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use checks::create_functions;
@@ -34,9 +35,11 @@ pub struct Session {
     pub definitions: ConfigDefinitions,
     /// The statements of checks' macros that were run.
     pub(crate) made_checks: RefCell<BTreeSet<String>>,
-    memory_limit: MemoryLimit,
+    /// Whether the configuration makes temporary objects, which only this connection has.
+    pub(crate) keeps_temporary: bool,
+    pub(crate) memory_limit: MemoryLimit,
     // Behind the connection: the folder must outlive what spills into it.
-    spill: SpillFolder,
+    pub(crate) spill: Arc<SpillFolder>,
 }
 
 impl Session {
@@ -80,8 +83,17 @@ impl Session {
         catalogs.retain(|name| !metadata.starts_with(&quote(name)));
         let definitions = config.definitions();
         let memory_limit = MemoryLimit::of(&connection)?;
-        let made_checks = RefCell::new(made_checks);
-        Ok(Self { connection, lake, metadata, catalogs, definitions, made_checks, memory_limit, spill })
+        Ok(Self {
+            connection,
+            lake,
+            metadata,
+            catalogs,
+            definitions,
+            made_checks: RefCell::new(made_checks),
+            keeps_temporary: makes_temporary(config),
+            memory_limit,
+            spill: Arc::new(spill),
+        })
     }
 
     /// A folder of the session's own, gone with it.
@@ -102,6 +114,12 @@ impl Session {
 
 fn random_failed(error: getrandom::Error) -> EngineError {
     EngineError::Sql { class: String::new(), message: format!("no random bytes: {error}"), offset: None }
+}
+
+/// Whether the configuration has a word that makes temporary objects.
+fn makes_temporary(config: &ConfigFiles) -> bool {
+    let words = config.texts().into_iter().flat_map(code_words);
+    words.into_iter().any(|word| matches!(word.as_str(), "temp" | "temporary"))
 }
 
 /// Names of the attached databases, without the engine's own.

@@ -1,237 +1,305 @@
-//! The turns of a run's models: one after the other, each decided with what is known when it comes.
+//! The turns of a run's models. What takes time before a model's transaction, its fetch or its query, goes on beside
+//! others; the transactions come one after the other, each as soon as what it needs is there.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use engine::LakeFacts;
 use model::Model;
+use state::LeaseAnswer;
 use types::{Decision, Reason, RunType};
 
-use crate::execute::RunContext;
-use crate::leases::ModelLease;
+use crate::ahead::{Ahead, Job};
+use crate::arrivals::Landed;
+use crate::decisions::{Decisions, is_up_to_date};
+use crate::execute::{RunContext, prepare_session};
+use crate::leases::PAUSE;
+use crate::masking::masks_anew;
 use crate::outside::Outside;
-use crate::planning::{PlannedModel, decide_run, last_commit};
-use crate::requirements::check_runs;
-use crate::run::Wish;
-use crate::session::current_snapshot;
+use crate::planning::{PlannedModel, last_commit};
+use crate::progress::{Ended, Flight, Progress};
+use crate::requirements::{check_limit, check_runs};
+use crate::schedule::Schedule;
 use crate::task::Task;
-use crate::{ModelOutcome, Observer, RunError, Session, Status};
+use crate::{ModelOutcome, Observer, RunError, Status};
 
 /// Plans of a model that others overtake, until it is given up.
 const PLANS_MAX: u32 = 6;
+/// Why a model is skipped that another process has run.
+const OVERTAKEN: &str = "run by another worker meanwhile";
 
-/// The state of a run between models.
-pub(crate) struct Turns {
-    /// Decisions made in one batch at the start, by lower-case target; each is used once.
-    decisions: BTreeMap<String, Result<Decision, RunError>>,
-    /// Models that ran, in lower case: the decisions of their readers are made again.
-    ran: BTreeSet<String>,
-    /// Models that failed, or whose upstream did.
-    failed: BTreeSet<String>,
-    /// Whether a commit was made since the facts were read.
-    stale: bool,
+/// The state of a run between models, which are known by their place in its order.
+pub(crate) struct Turns<'t, 'scope, 'env> {
+    pub context: &'t RunContext<'t>,
+    pub models: &'env [PlannedModel],
+    pub facts: Arc<LakeFacts>,
+    pub decisions: Decisions,
+    pub ahead: Ahead<'scope, 'env>,
+    pub outside: Outside<'env>,
+    pub observer: &'t mut dyn Observer,
+    /// How many models may fetch or wait for it.
+    pub fetches_max: usize,
     /// Whether models that have something to validate run although nothing changed.
-    validates: bool,
-    pub outcomes: Vec<ModelOutcome>,
+    pub validates: bool,
+    pub schedule: Schedule,
+    pub progress: Progress,
 }
 
-impl Turns {
-    pub fn new(planned: &[PlannedModel], facts: &LakeFacts, wish: Option<Wish>, validates: bool) -> Self {
-        let decide_one = |planned: &PlannedModel| {
-            let decision = decide_run(planned, facts)?;
-            let has_table = facts.tables.contains_key(&planned.target().key());
-            Ok(match wish {
-                Some(Wish::FullRefresh) if decision.reason != Reason::FirstRun => {
-                    Decision::new(RunType::Backfill, Reason::FullRefresh)
+/// What is to become of a model.
+enum Verdict {
+    Run(Decision),
+    /// Nothing, and why.
+    Skip(String),
+    /// Nothing, as a model that it reads failed.
+    Lost,
+    /// Another worker has it.
+    Held(String),
+}
+
+impl Turns<'_, '_, '_> {
+    /// Runs all models; gives what became of those that had their turn, in the run's order, and whether the run was
+    /// interrupted.
+    pub fn take_all(mut self) -> (Vec<ModelOutcome>, Vec<String>, bool) {
+        while self.progress.ended.is_none() {
+            let is_cancelled = self.context.cancellation.check().is_err();
+            if is_cancelled && self.progress.flights.is_empty() {
+                self.progress.ended = Some(Ended::Interrupted);
+                break;
+            }
+            let finished = self.progress.outcomes.len();
+            if !is_cancelled {
+                self.begin_models();
+            }
+            self.progress.receive(None);
+            if let Some(at) = self.progress.next_landed() {
+                self.land(at);
+            } else if self.progress.outcomes.len() == finished {
+                if self.progress.flights.is_empty() && self.progress.held.is_empty() {
+                    break;
                 }
-                // Also where a table stands that no commit tells about.
-                Some(Wish::Keep) if has_table => Decision::new(RunType::Incremental, Reason::Kept),
-                _ => decision,
-            })
-        };
-        let decide = |planned: &PlannedModel| (planned.target().key(), decide_one(planned));
-        let decisions = planned.iter().map(decide).collect();
-        Self { decisions, ran: BTreeSet::new(), failed: BTreeSet::new(), stale: false, validates, outcomes: Vec::new() }
-    }
-
-    /// The models that will fetch, with what is to be done with them: nothing that they read is made by this run.
-    pub fn fetches<'a>(
-        &self,
-        session: &Session,
-        models: &'a [PlannedModel],
-        facts: &LakeFacts,
-    ) -> Vec<(&'a PlannedModel, Task)> {
-        let fetching =
-            models.iter().filter(|planned| planned.model.fetch && check_runs(session, planned, facts).is_ok());
-        let task = |planned: &'a PlannedModel| {
-            let Some(Ok(decision)) = self.decisions.get(&planned.target().key()) else { return None };
-            let last = last_commit(planned, facts).ok()?;
-            Some((planned, Task::new(decision.clone(), &planned.model, last)))
-        };
-        fetching.filter_map(task).collect()
-    }
-
-    /// Runs the models in their order; gives whether the run was interrupted.
-    pub fn take_all(
-        &mut self,
-        context: &RunContext<'_>,
-        models: &[PlannedModel],
-        facts: &mut LakeFacts,
-        outside: &mut Outside<'_>,
-        observer: &mut dyn Observer,
-    ) -> bool {
-        for planned in models {
-            if context.cancellation.check().is_err() {
-                return true;
-            }
-            observer.model_started(planned.target());
-            let outcome = self.take_leased(context, planned, facts, outside, observer);
-            observer.model_finished(&outcome);
-            let error = outcome.error.as_ref();
-            let fatal = error.is_some_and(RunError::is_fatal);
-            // What a push leaves when it is stopped is no error of its model.
-            let is_cut_off = outcome.push.as_ref().is_some_and(|push| push.pending > 0);
-            let interrupted =
-                error.is_some_and(RunError::is_interrupt) || is_cut_off && context.cancellation.check().is_err();
-            self.outcomes.push(outcome);
-            if fatal || interrupted {
-                // Fetches that still run are of no use any more.
-                context.cancellation.cancel();
-                return interrupted;
+                self.wait();
             }
         }
-        false
-    }
-
-    /// A model's turn, while no other worker has it.
-    fn take_leased(
-        &mut self,
-        context: &RunContext<'_>,
-        planned: &PlannedModel,
-        facts: &mut LakeFacts,
-        outside: &mut Outside<'_>,
-        observer: &mut dyn Observer,
-    ) -> ModelOutcome {
-        let Some(leases) = outside.leases else { return self.take(context, planned, facts, outside) };
-        let clock = Instant::now();
-        let failed = |error| ModelOutcome { error: Some(error), ..ModelOutcome::new(planned, clock.elapsed()) };
-        let lease = match leases.take(planned.target(), context.cancellation, observer) {
-            Ok(ModelLease::Taken(lease)) => lease,
-            Ok(ModelLease::Held(worker)) => {
-                let reason = format!("held by {}", worker.as_str());
-                let outcome = ModelOutcome::new(planned, clock.elapsed());
-                return ModelOutcome { run_type: Some(RunType::Skip), reason, ..outcome };
-            }
-            Err(error) => {
-                self.failed.insert(planned.target().key());
-                return failed(error);
-            }
-        };
-        let mut outcome = match self.look_again(context, facts) {
-            Ok(()) => self.take(context, planned, facts, outside),
-            Err(error) => {
-                self.failed.insert(planned.target().key());
-                failed(error)
-            }
-        };
-        // What is not given back runs out.
-        let released = leases.store.lock().release_lease(&lease);
-        outcome.warnings.extend(released.err().map(|error| error.to_string()));
-        outcome
-    }
-
-    /// Plans afresh, if another process has committed something since the facts were read.
-    fn look_again(&mut self, context: &RunContext<'_>, facts: &mut LakeFacts) -> Result<(), RunError> {
-        let session = context.session;
-        if current_snapshot(&session.connection, &session.lake)? == context.seen.get() {
-            return Ok(());
+        if self.progress.ended.is_some() {
+            // What still goes on is of no use any more.
+            self.context.cancellation.cancel();
         }
-        *facts = LakeFacts::read(&session.connection, &session.lake, &session.metadata)?;
-        context.seen.set(facts.commits_at);
-        self.stale = false;
-        self.decisions.retain(|_, decision| decision.as_ref().is_ok_and(is_wish));
-        Ok(())
+        for at in self.progress.leases.keys().copied().collect::<Vec<_>>() {
+            // What is not given back runs out.
+            let _ = self.release(at);
+        }
+        let outcomes = self.progress.outcomes.into_values().collect();
+        (outcomes, self.outside.end(), self.progress.ended == Some(Ended::Interrupted))
     }
 
-    fn take(
-        &mut self,
-        context: &RunContext<'_>,
-        planned: &PlannedModel,
-        facts: &mut LakeFacts,
-        outside: &mut Outside<'_>,
-    ) -> ModelOutcome {
+    /// Begins as many models as may go on at a time, in their order.
+    fn begin_models(&mut self) {
+        for fetches in [true, false] {
+            let mut from = 0;
+            while self.progress.ended.is_none()
+                && self.may_begin(fetches)
+                && let Some(at) = self.schedule.next(fetches, from)
+            {
+                from = at + 1;
+                self.begin(at);
+            }
+        }
+    }
+
+    fn may_begin(&self, fetches: bool) -> bool {
+        let flights = self.progress.flights.values();
+        if fetches {
+            return flights.filter(|flight| flight.fetches).count() < self.fetches_max;
+        }
+        let has_direct = flights.into_iter().any(|flight| matches!(flight.landed, Some((Landed::Direct, _))));
+        !has_direct && (self.ahead.has_room() || !self.ahead.is_possible())
+    }
+
+    fn begin(&mut self, at: usize) {
+        let planned = &self.models[at];
+        self.observer.model_started(planned.target());
         let clock = Instant::now();
-        let key = planned.target().key();
+        let is_alone = self.schedule.is_alone(at) && self.progress.flights.is_empty();
+        self.schedule.begin(at);
         let mut outcome = ModelOutcome::new(planned, Duration::ZERO);
-        if planned.depends.iter().any(|name| self.failed.contains(&name.to_lowercase())) {
-            outcome.run_type = Some(RunType::Skip);
-            outcome.warnings.push("skipped: upstream model failed".into());
-            self.failed.insert(key);
-        } else if outside.is_overtaken(planned, facts) {
-            outcome.run_type = Some(RunType::Skip);
-            outcome.reason = "run by another worker meanwhile".into();
-            outcome.warnings.extend(outside.drop_fetched(planned).err().map(|error| error.to_string()));
-        } else if let Err(error) = self.decide_and_execute(context, planned, facts, outside, &mut outcome) {
-            if let RunError::Checks(report) = &error {
-                outcome.findings.clone_from(&report.findings);
-            }
-            outcome.error = Some(error);
-            self.failed.insert(key);
-        } else if outcome.status() == Status::Ok {
-            self.ran.insert(key);
-        }
-        outside.push(context, planned, &mut outcome);
-        outcome.duration = clock.elapsed();
-        outcome
-    }
-
-    fn decide_and_execute(
-        &mut self,
-        context: &RunContext<'_>,
-        planned: &PlannedModel,
-        facts: &mut LakeFacts,
-        outside: &mut Outside<'_>,
-        outcome: &mut ModelOutcome,
-    ) -> Result<(), RunError> {
-        check_runs(context.session, planned, facts)?;
-        let key = planned.target().key();
-        let wished =
-            self.decisions.get(&key).and_then(|decision| decision.as_ref().ok().filter(|d| is_wish(d)).cloned());
-        let mut attempt = 1;
-        loop {
-            match self.execute_once(context, planned, facts, outside, outcome) {
-                Err(RunError::CommittedElsewhere { .. }) if !planned.model.fetch && attempt < PLANS_MAX => {
-                    self.look_again(context, facts)?;
-                    // What the user asked for is still to be done.
-                    self.decisions.extend(wished.clone().map(|decision| (key.clone(), Ok(decision))));
-                    attempt += 1;
+        let skip = |reason: String, mut outcome: ModelOutcome| {
+            (outcome.run_type, outcome.reason) = (Some(RunType::Skip), reason);
+            outcome
+        };
+        let verdict = self.verdict(at).and_then(|verdict| match verdict {
+            Verdict::Run(decision) => self.fly(at, decision, is_alone).map(|()| None),
+            other => Ok(Some(other)),
+        });
+        match verdict {
+            Ok(None | Some(Verdict::Run(_))) => return,
+            Ok(Some(Verdict::Held(_))) if self.outside.leases.is_some_and(|leases| leases.waits) => {
+                if self.progress.told.insert(at) {
+                    self.observer.model_waits(planned.target());
                 }
-                done => return done,
+                self.progress.held.insert(at, clock + PAUSE);
+                return;
+            }
+            Ok(Some(Verdict::Held(worker))) => outcome = skip(format!("held by {worker}"), outcome),
+            Ok(Some(Verdict::Skip(reason))) => outcome = skip(reason, outcome),
+            Ok(Some(Verdict::Lost)) => {
+                outcome = skip(String::new(), outcome);
+                outcome.warnings.push("skipped: upstream model failed".into());
+                self.progress.failed.insert(planned.target().key());
+            }
+            Err(error) => fail(&mut outcome, error),
+        }
+        self.finish(at, outcome, clock, Duration::ZERO);
+    }
+
+    /// What is to become of a model, while no other worker has it.
+    fn verdict(&mut self, at: usize) -> Result<Verdict, RunError> {
+        let planned = &self.models[at];
+        loop {
+            if self.outside.leases.is_some() {
+                self.decisions.look_again(self.context, &mut self.facts)?;
+            }
+            let verdict = self.judge(planned)?;
+            let is_idle = !matches!(verdict, Verdict::Run(_)) && !self.outside.delivers(planned);
+            let Some(leases) = self.outside.leases.filter(|_| !is_idle && !self.progress.leases.contains_key(&at))
+            else {
+                return Ok(verdict);
+            };
+            match leases.take(planned.target())? {
+                // Who had it before may have committed.
+                LeaseAnswer::Taken(lease) => drop(self.progress.leases.insert(at, lease)),
+                LeaseAnswer::Held(worker) => return Ok(Verdict::Held(worker.as_str().to_owned())),
             }
         }
     }
 
-    fn execute_once(
-        &mut self,
-        context: &RunContext<'_>,
-        planned: &PlannedModel,
-        facts: &mut LakeFacts,
-        outside: &mut Outside<'_>,
-        outcome: &mut ModelOutcome,
-    ) -> Result<(), RunError> {
-        let mut decision = self.decide(context, planned, facts)?;
+    fn judge(&mut self, planned: &PlannedModel) -> Result<Verdict, RunError> {
+        if planned.depends.iter().any(|name| self.progress.failed.contains(&name.to_lowercase())) {
+            return Ok(Verdict::Lost);
+        }
+        let is_overtaken = self.outside.is_overtaken(planned, &self.facts);
+        if planned.model.fetch && self.outside.fetches.is_some() && is_overtaken {
+            return Ok(Verdict::Skip(OVERTAKEN.into()));
+        }
+        check_runs(self.context.session, planned, &self.facts)?;
+        let mut decision = self.decisions.decide(self.context.session, planned, &mut self.facts)?;
+        let began_at = self.outside.planned_with.commits_at;
+        if self.outside.leases.is_some() && is_overtaken && is_up_to_date(planned, &self.facts, began_at)? {
+            return Ok(Verdict::Skip(OVERTAKEN.into()));
+        }
         if self.validates && decision.run_type == RunType::Skip && has_directives(&planned.model) {
             decision = Decision::new(RunType::Full, Reason::SandboxValidation);
         }
-        outcome.run_type = Some(decision.run_type);
-        outcome.reason = decision.reason.to_string();
-        if decision.run_type == RunType::Skip {
-            return Ok(());
+        Ok(match decision.run_type {
+            RunType::Skip => Verdict::Skip(decision.reason.to_string()),
+            _ => Verdict::Run(decision),
+        })
+    }
+
+    /// Has a model's rows fetched, or its query run, or neither.
+    fn fly(&mut self, at: usize, decision: Decision, is_alone: bool) -> Result<(), RunError> {
+        let planned = &self.models[at];
+        let task = Arc::new(Task::new(decision, &planned.model, last_commit(planned, &self.facts)?));
+        self.outside.forget_clear(planned, &task)?;
+        let fetches = self.outside.plans.contains_key(&planned.target().key());
+        let promise = self.progress.arrivals.promise(at);
+        let mut flight = Flight { task: Arc::clone(&task), fetches, landed: None };
+        if let (true, Some(fetching)) = (fetches, self.outside.fetches.as_mut()) {
+            fetching.begin(planned, &task, &self.facts, promise);
+        } else if let Some(functions) = self.goes_ahead(planned, &task, is_alone) {
+            let facts = Arc::clone(&self.facts);
+            self.ahead.begin(self.context.session, Job { at, planned, task, facts, functions, promise })?;
+        } else {
+            promise.forget();
+            flight.landed = Some((Landed::Direct, Duration::ZERO));
         }
-        let task = Task::new(decision, &planned.model, last_commit(planned, facts)?);
-        outside.forget_clear(planned, &task)?;
-        let Some(executed) = outside.execute(context, planned, &task, facts, outcome)? else { return Ok(()) };
-        self.stale = true;
+        self.progress.flights.insert(at, flight);
+        Ok(())
+    }
+
+    /// The functions that a model's query can call, if it can run ahead and there is a use in that.
+    fn goes_ahead(&self, planned: &PlannedModel, task: &Task, is_alone: bool) -> Option<Arc<query::Functions>> {
+        // Rows of the table that are still in clear are masked before anything is read.
+        let is_own = task.decision.reason == Reason::Kept || masks_anew(&planned.model, task.last.as_ref());
+        if is_alone || is_own || !self.ahead.has_room() {
+            return None;
+        }
+        // What fails here fails again in the model's own transaction, where it is told.
+        check_limit(planned).ok()?;
+        prepare_session(self.context, planned).ok()
+    }
+
+    fn wait(&mut self) {
+        self.outside.idle();
+        // There is time now. What fails fails again where it is needed.
+        let _ = self.context.functions.get(&self.context.session.connection);
+        self.progress.receive(Some(if self.progress.held.is_empty() { Duration::MAX } else { PAUSE }));
+        let now = Instant::now();
+        for (at, again) in std::mem::take(&mut self.progress.held) {
+            if again <= now {
+                self.schedule.give_back(at);
+            } else {
+                self.progress.held.insert(at, again);
+            }
+        }
+    }
+
+    /// The transaction of a model, and what comes after it.
+    fn land(&mut self, at: usize) {
+        let Some(Flight { task, landed: Some((landed, took)), .. }) = self.progress.flights.remove(&at) else { return };
+        let clock = Instant::now();
+        let mut outcome = ModelOutcome::new(&self.models[at], Duration::ZERO);
+        if let Err(error) = self.execute(at, &task, landed, &mut outcome) {
+            fail(&mut outcome, error);
+        } else if outcome.status() == Status::Ok {
+            self.decisions.has_run(&self.models[at]);
+        }
+        let forgotten = self.ahead.forget(self.context.session, at);
+        outcome.warnings.extend(forgotten.err().map(|error| error.cleaned()));
+        self.finish(at, outcome, clock, took);
+    }
+
+    fn execute(
+        &mut self,
+        at: usize,
+        task: &Arc<Task>,
+        landed: Landed,
+        outcome: &mut ModelOutcome,
+    ) -> Result<(), RunError> {
+        let planned = &self.models[at];
+        let skip = |reason: &str, outcome: &mut ModelOutcome| {
+            (outcome.run_type, outcome.reason) = (Some(RunType::Skip), reason.to_owned());
+        };
+        if planned.model.fetch && self.outside.is_overtaken(planned, &self.facts) {
+            // It follows rows that are not the newest any more.
+            skip(OVERTAKEN, outcome);
+            return self.outside.drop_fetched(landed);
+        }
+        let (mut task, mut landed) = (Arc::clone(task), landed);
+        let mut attempt = 1;
+        let executed = loop {
+            outcome.run_type = Some(task.decision.run_type);
+            outcome.reason = task.decision.reason.to_string();
+            let done = self.outside.execute(self.context, (planned, &task), landed, &self.facts, outcome);
+            match done {
+                Err(RunError::CommittedElsewhere { .. }) if !planned.model.fetch && attempt < PLANS_MAX => {}
+                done => break done?,
+            }
+            attempt += 1;
+            self.decisions.look_again(self.context, &mut self.facts)?;
+            task = match self.judge(planned)? {
+                Verdict::Run(decision) => {
+                    Arc::new(Task::new(decision, &planned.model, last_commit(planned, &self.facts)?))
+                }
+                Verdict::Skip(reason) => {
+                    skip(&reason, outcome);
+                    return Ok(());
+                }
+                Verdict::Lost | Verdict::Held(_) => return Ok(()),
+            };
+            landed = Landed::Direct;
+        };
+        let Some(executed) = executed else { return Ok(()) };
+        self.decisions.has_committed();
         outcome.run_type = Some(executed.decision.run_type);
         outcome.reason = executed.decision.reason.to_string();
         outcome.rows = executed.rows;
@@ -240,36 +308,46 @@ impl Turns {
         Ok(())
     }
 
-    /// The decision made at the start, or a new one if a model that this one reads has run since.
-    fn decide(
-        &mut self,
-        context: &RunContext<'_>,
-        planned: &PlannedModel,
-        facts: &mut LakeFacts,
-    ) -> Result<Decision, RunError> {
-        let upstream_ran = planned.depends.iter().any(|name| self.ran.contains(&name.to_lowercase()));
-        let settled = |decision: &Decision| {
-            matches!(decision.reason, Reason::FirstRun | Reason::SqlChanged | Reason::FullRefresh | Reason::Kept)
-        };
-        match self.decisions.remove(&planned.target().key()) {
-            Some(Ok(decision)) if upstream_ran && !settled(&decision) => {}
-            Some(first) => return first,
-            None => {}
+    /// The end of a model's turn: its changes are delivered, and its readers may begin.
+    fn finish(&mut self, at: usize, mut outcome: ModelOutcome, clock: Instant, took: Duration) {
+        let planned = &self.models[at];
+        if outcome.error.is_some() {
+            self.progress.failed.insert(planned.target().key());
         }
-        if std::mem::take(&mut self.stale) {
-            facts.refresh(&context.session.connection)?;
+        self.outside.push(self.context, planned, &mut outcome);
+        outcome.duration = took + clock.elapsed();
+        outcome.warnings.extend(self.release(at).err().map(|error| error.to_string()));
+        self.observer.model_finished(&outcome);
+        let error = outcome.error.as_ref();
+        // What a push leaves when it is stopped is no error of its model.
+        let is_cut_off = outcome.push.as_ref().is_some_and(|push| push.pending > 0);
+        let is_cancelled = is_cut_off && self.context.cancellation.check().is_err();
+        if error.is_some_and(RunError::is_interrupt) || is_cancelled {
+            self.progress.ended = Some(Ended::Interrupted);
+        } else if error.is_some_and(RunError::is_fatal) {
+            self.progress.ended = Some(Ended::Fatal);
         }
-        decide_run(planned, facts)
+        self.progress.outcomes.insert(at, outcome);
+        self.schedule.finish(at);
     }
+
+    fn release(&mut self, at: usize) -> Result<(), RunError> {
+        match self.outside.leases.zip(self.progress.leases.remove(&at)) {
+            Some((leases, lease)) => Ok(leases.store.lock().release_lease(&lease)?),
+            None => Ok(()),
+        }
+    }
+}
+
+fn fail(outcome: &mut ModelOutcome, error: RunError) {
+    if let RunError::Checks(report) = &error {
+        outcome.findings.clone_from(&report.findings);
+    }
+    outcome.error = Some(error);
 }
 
 /// Whether a run of the model shows more than its rows: checks, and what becomes of columns by their tags.
 fn has_directives(model: &Model) -> bool {
     let has_checks = [&model.constraints, &model.audits, &model.warnings].iter().any(|checks| !checks.is_empty());
     has_checks || model.columns.iter().any(|column| !column.tags.is_empty())
-}
-
-/// Whether it was the user who decided it: no facts change that.
-fn is_wish(decision: &Decision) -> bool {
-    matches!(decision.reason, Reason::FullRefresh | Reason::Kept)
 }

@@ -18,7 +18,7 @@ fn signal(child: &Child, name: &str) {
 fn endless_run(project: &Project) -> (Child, BufReader<std::process::ChildStdout>) {
     project.model("raw/a", "SELECT 1 AS a");
     project.model("raw/b", ENDLESS);
-    project.model("raw/c", "SELECT 3 AS a");
+    project.model("raw/c", "SELECT count(*) AS a FROM raw.b");
     let mut child = project.command(&["run"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap());
     let mut line = String::new();
@@ -68,5 +68,6 @@ fn a_second_signal_ends_at_once() {
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(!stderr.contains("interrupted"), "it took the time to report: {stderr}");
     project.remove("models/raw/b.sql");
+    project.remove("models/raw/c.sql");
     project.run(&["run"]).success();
 }

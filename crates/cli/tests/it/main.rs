@@ -29,6 +29,7 @@ mod lineage_command;
 mod maintenance;
 mod masking;
 mod new;
+mod parallel;
 mod pins;
 mod push;
 mod push_docs;

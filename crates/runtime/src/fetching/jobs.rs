@@ -1,21 +1,23 @@
 //! Fetches of a run, side by side: each is done before its model's turn comes, or while it is waited for.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Scope;
+use std::time::{Duration, Instant};
 
 use engine::LakeFacts;
 use fetch::{Fetch, Fetched, PageMasker, ROW_FORMAT, Staged};
 use http_client::Stop;
 use lib_functions::{Host, HostValue, Lib, Registry};
-use state::{FetchLease, SharedStore, StagedFetch, StateError};
+use state::{FetchLease, SharedStore, StateError};
 use types::fnv1a;
 
 use super::acks::acknowledged;
 use super::arguments::arguments;
-use super::checks::{FetchPlan, FetchPlans};
-use super::claims::{drop_orphans, left_by_the_dead, settle};
+use super::checks::FetchPlans;
+use super::claims::{Left, drop_orphans, left_by_the_dead, settle};
+use crate::arrivals::{Landed, Promise};
 use crate::lib_host::HostContext;
 use crate::planning::PlannedModel;
 use crate::task::Task;
@@ -27,7 +29,6 @@ const KEPT_ROWS: u64 = 100_000;
 /// What jobs are made with.
 pub(crate) struct JobsContext<'a> {
     pub host: &'a HostContext<'a>,
-    pub facts: &'a LakeFacts,
     pub registry: &'a Registry,
     pub plans: &'a FetchPlans,
     pub cancellation: &'a Cancellation,
@@ -39,12 +40,14 @@ pub(crate) struct JobsContext<'a> {
 }
 
 /// The fetches of a run.
-pub(crate) struct Fetches {
+pub(crate) struct Fetches<'a> {
     pub store: SharedStore,
-    /// What each comes to, by lower-case target.
-    answers: BTreeMap<String, Receiver<Result<Fetched, RunError>>>,
-    /// Targets of which the lake has acknowledged fetches, in lower case.
-    acked: BTreeSet<String>,
+    context: JobsContext<'a>,
+    queue: Sender<Job<'a>>,
+    /// What dead workers left.
+    left: Left,
+    /// Fetches that are in the lake, by lower-case target.
+    acks: BTreeMap<String, BTreeSet<String>>,
     done: Done,
 }
 
@@ -57,8 +60,19 @@ struct Done {
     trouble: Vec<String>,
 }
 
-/// A fetch that is to be done.
+/// A fetch that is to be done, and where its rows are awaited.
 struct Job<'a> {
+    to_do: ToFetch<'a>,
+    promise: Promise,
+}
+
+enum Prepared<'a> {
+    Resumed(Staged),
+    Job(ToFetch<'a>),
+}
+
+/// What is to be fetched.
+struct ToFetch<'a> {
     lib: &'a Lib,
     columns: Vec<fetch::Column>,
     masker: Option<PageMasker>,
@@ -66,43 +80,25 @@ struct Job<'a> {
     target: String,
     fingerprint: String,
     warnings: Vec<String>,
-    answer: Sender<Result<Fetched, RunError>>,
 }
 
-/// Starts the fetches of `models` on up to `jobs` threads of `scope`.
-pub(crate) fn run_jobs<'scope, 'env>(
+/// Starts up to `threads` threads of `scope`, which fetch what they are told.
+pub(crate) fn start_fetching<'scope, 'env>(
     scope: &'scope Scope<'scope, 'env>,
-    context: &JobsContext<'env>,
-    models: &[(&'env PlannedModel, Task)],
+    context: JobsContext<'env>,
+    facts: &LakeFacts,
     store: SharedStore,
-    jobs: usize,
-) -> Result<Fetches, RunError> {
-    let mut left = left_by_the_dead(&store)?;
+    threads: usize,
+) -> Result<Fetches<'env>, RunError> {
+    let left = left_by_the_dead(&store)?;
     if let Some(targets) = &context.targets {
         for warning in drop_orphans(&store, context.run_id, &left, targets)? {
             (context.host.output)(&format!("warning: {warning}"));
         }
     }
-    let acks = acknowledged(&context.host.session.connection, &context.host.session.lake, context.facts)?;
-    let acked = acks.keys().cloned().collect();
-    let mut fetches = Fetches { store, answers: BTreeMap::new(), acked, done: Done::default() };
-    // The first jobs run while the others are prepared.
-    let queue = start_workers(scope, context, &fetches.store, jobs.min(models.len()))?;
-    for (planned, task) in models {
-        let key = planned.target().key();
-        let Some(plan) = context.plans.get(&key) else { continue };
-        let (answer, answers) = channel();
-        let earlier = Earlier { left: left.remove(&key).unwrap_or_default(), acks: acks.get(&key) };
-        match prepare(context, (planned, plan, task), &fetches.store, earlier, &answer) {
-            // Workers take jobs until there are none: they are there.
-            Ok(Prepared::Job(job)) => drop(queue.send(job)),
-            Ok(Prepared::Resumed(staged)) => drop(answer.send(Ok(Fetched::Rows(staged)))),
-            // The model fails in its turn; the others go on.
-            Err(error) => drop(answer.send(Err(error))),
-        }
-        fetches.answers.insert(key, answers);
-    }
-    Ok(fetches)
+    let acks = acknowledged(&context.host.session.connection, &context.host.session.lake, facts)?;
+    let queue = start_workers(scope, &context, &store, threads)?;
+    Ok(Fetches { store, context, queue, left, acks, done: Done::default() })
 }
 
 /// Starts threads that run jobs until the last one is done.
@@ -122,7 +118,9 @@ fn start_workers<'scope, 'env>(
         let run_id = context.run_id.to_owned();
         scope.spawn(move || {
             while let Some(job) = next(&jobs) {
-                job.run(&host, &store, &stop, &run_id);
+                let clock = Instant::now();
+                let fetched = job.to_do.run(&host, &store, &stop, &run_id);
+                job.promise.keep(Landed::Fetched(fetched), clock.elapsed());
             }
         });
     }
@@ -131,42 +129,6 @@ fn start_workers<'scope, 'env>(
 
 fn next<'a>(jobs: &Mutex<Receiver<Job<'a>>>) -> Option<Job<'a>> {
     jobs.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
-}
-
-enum Prepared<'a> {
-    Resumed(Staged),
-    Job(Job<'a>),
-}
-
-/// What earlier runs fetched for a model: what they left in the state, and which of it is in the lake.
-struct Earlier<'a> {
-    left: Vec<StagedFetch>,
-    acks: Option<&'a BTreeSet<String>>,
-}
-
-fn prepare<'env>(
-    context: &JobsContext<'env>,
-    (planned, plan, task): (&PlannedModel, &FetchPlan, &Task),
-    store: &SharedStore,
-    earlier: Earlier<'_>,
-    answer: &Sender<Result<Fetched, RunError>>,
-) -> Result<Prepared<'env>, RunError> {
-    let lib = context.registry.get(&plan.lib).ok_or_else(|| lib_functions::LibError::stopped(&plan.lib))?;
-    let table_exists = context.facts.tables.contains_key(&planned.target().key());
-    let arguments = arguments(context.host.session, planned, plan, task, table_exists)?;
-    let target = planned.target().to_string();
-    let fingerprint = fingerprint(planned, lib, &arguments);
-    let none = BTreeSet::new();
-    let acks = earlier.acks.unwrap_or(&none);
-    let (kind, refresh) = (planned.model.kind, context.is_refresh);
-    let (resumed, mut warnings) = settle(store, earlier.left, kind, context.run_id, &fingerprint, acks, refresh)?;
-    if let Some(mut staged) = resumed {
-        staged.warnings.append(&mut warnings);
-        return Ok(Prepared::Resumed(staged));
-    }
-    let (columns, answer) = (plan.columns.clone(), answer.clone());
-    let masker = plan.masks.masker(context.host.session, &columns)?;
-    Ok(Prepared::Job(Job { lib, columns, masker, arguments, target, fingerprint, warnings, answer }))
 }
 
 /// What rows depend on: the model, the lib's files, and what it is called with.
@@ -182,8 +144,8 @@ fn fingerprint(planned: &PlannedModel, lib: &Lib, arguments: &[(String, HostValu
     format!("{:016x}{:016x}", fnv1a(text.as_bytes()), fnv1a(text.chars().rev().collect::<String>().as_bytes()))
 }
 
-impl Job<'_> {
-    fn run(self, host: &Host, store: &SharedStore, stop: &Stop, run_id: &str) {
+impl ToFetch<'_> {
+    fn run(self, host: &Host, store: &SharedStore, stop: &Stop, run_id: &str) -> Result<Fetched, RunError> {
         let fetch = Fetch {
             lib: self.lib,
             host,
@@ -201,32 +163,58 @@ impl Job<'_> {
         if let Ok(Fetched::Rows(Staged { warnings, .. }) | Fetched::Aborted { warnings }) = &mut outcome {
             warnings.extend(self.warnings);
         }
-        // Nobody waits any more if the run was ended.
-        let _ = self.answer.send(outcome);
+        outcome
     }
 }
 
-impl Fetches {
+impl<'a> Fetches<'a> {
+    /// Has a model's rows fetched, unless an earlier run left them: then they land at once.
+    pub(crate) fn begin(&mut self, planned: &PlannedModel, task: &Task, facts: &LakeFacts, promise: Promise) {
+        let to_do = match self.prepare(planned, task, facts) {
+            Ok(Prepared::Job(to_do)) => to_do,
+            Ok(Prepared::Resumed(staged)) => {
+                return promise.keep(Landed::Fetched(Ok(Fetched::Rows(staged))), Duration::ZERO);
+            }
+            Err(error) => return promise.keep(Landed::Fetched(Err(error)), Duration::ZERO),
+        };
+        // The workers take jobs until there are none: they are there.
+        drop(self.queue.send(Job { to_do, promise }));
+    }
+
+    fn prepare(&mut self, planned: &PlannedModel, task: &Task, facts: &LakeFacts) -> Result<Prepared<'a>, RunError> {
+        let Self { context, store, .. } = self;
+        let key = planned.target().key();
+        let Some(plan) = context.plans.get(&key) else { return Err(RunError::Interrupted) };
+        let lib = context.registry.get(&plan.lib).ok_or_else(|| lib_functions::LibError::stopped(&plan.lib))?;
+        let arguments = arguments(context.host.session, planned, plan, task, facts.tables.contains_key(&key))?;
+        let fingerprint = fingerprint(planned, lib, &arguments);
+        let none = BTreeSet::new();
+        let (resumed, mut warnings) = settle(
+            store,
+            self.left.remove(&key).unwrap_or_default(),
+            planned.model.kind,
+            context.run_id,
+            &fingerprint,
+            self.acks.get(&key).unwrap_or(&none),
+            context.is_refresh,
+        )?;
+        if let Some(mut staged) = resumed {
+            staged.warnings.append(&mut warnings);
+            return Ok(Prepared::Resumed(staged));
+        }
+        let columns = plan.columns.clone();
+        let masker = plan.masks.masker(context.host.session, &columns)?;
+        let target = planned.target().to_string();
+        Ok(Prepared::Job(ToFetch { lib, columns, masker, arguments, target, fingerprint, warnings }))
+    }
+
     /// The fetches of a target that the state has; `None` if the lake has acknowledged none.
     pub(crate) fn present(&self, target: &types::Target) -> Result<Option<Vec<String>>, RunError> {
-        if !self.acked.contains(&target.key()) {
+        if !self.acks.contains_key(&target.key()) {
             return Ok(None);
         }
         let found = self.store.lock().fetches(&target.to_string())?;
         Ok(Some(found.into_iter().map(|fetch| fetch.claim_id).collect()))
-    }
-
-    /// What a model's fetch came to, once it is done. While it is waited for, the state forgets what is in the lake.
-    pub(crate) fn take(&mut self, key: &str) -> Result<Fetched, RunError> {
-        let Some(answers) = self.answers.remove(key) else { return Err(RunError::Interrupted) };
-        let answer = match answers.try_recv() {
-            Err(TryRecvError::Empty) => {
-                self.forget_done();
-                answers.recv().ok()
-            }
-            answer => answer.ok(),
-        };
-        answer.unwrap_or(Err(RunError::Interrupted))
     }
 
     /// The rows are in the lake: the state forgets them when there is time, or when they are many. After a crash the next
@@ -240,8 +228,11 @@ impl Fetches {
     }
 
     /// Has the state forget what is in the lake.
-    fn forget_done(&mut self) {
+    pub(crate) fn forget_done(&mut self) {
         let leases = std::mem::take(&mut self.done.leases);
+        if leases.is_empty() {
+            return;
+        }
         self.done.rows = 0;
         let mut store = self.store.lock();
         let forgotten = match store.drop_fetches(&leases) {

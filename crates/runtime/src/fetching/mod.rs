@@ -13,7 +13,7 @@ mod source;
 
 pub(crate) use acks::acknowledge;
 pub(crate) use checks::{FetchPlan, FetchPlans, check_models, read_registry};
-pub(crate) use jobs::{Fetches, JobsContext, run_jobs};
+pub(crate) use jobs::{Fetches, JobsContext, start_fetching};
 pub(crate) use loading::{LoadedRows, Loading};
 pub(crate) use lookup::LakeLookup;
 pub(crate) use source::{fetch_source, kept_source};

@@ -7,7 +7,7 @@ mod images;
 mod maintenance;
 mod pushes;
 
-pub(crate) use checks::{PushPlan, check_pushes};
+pub(crate) use checks::{PushPlan, PushPlans, check_pushes};
 pub(crate) use feeding::{changes, known};
 pub(crate) use forecast::Forecasts;
 pub(crate) use images::{LakeImages, masked};

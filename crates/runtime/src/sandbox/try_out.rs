@@ -113,7 +113,12 @@ fn look(session: &Session, root: &Path, ran: &Ran, is_single: bool) -> Result<Lo
         checks: checks(&planned.model),
         comparison: is_compared(outcome).then(|| comparing.compare(planned)),
     };
-    let models: Vec<SandboxModel> = ran.planned.iter().zip(&ran.outcomes).map(one).collect();
+    // Both are in the order of the run; a model without an outcome had no turn.
+    let mut outcomes = ran.outcomes.iter().peekable();
+    let had_turn = ran.planned.iter().filter_map(|planned| {
+        outcomes.next_if(|outcome| outcome.target == *planned.target()).map(|outcome| (planned, outcome))
+    });
+    let models: Vec<SandboxModel> = had_turn.map(one).collect();
     let comparison = models.first().filter(|_| is_single).and_then(|model| model.comparison.as_ref());
     let impact = comparison.map(|comparison| impact(root, ran, comparison));
     Ok((models, impact))
