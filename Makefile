@@ -43,9 +43,9 @@ lint: engine ## check formatting and clippy, warnings are errors
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 
-bench: engine postgres ## measure (crates/bench)
+bench: engine postgres ## measure, all or WORD=… (docs/benchmarks.md)
 	cargo build --release --bin ondatrasql
-	cargo run --release -p bench
+	cargo run --release -p bench -- $(if $(WORD),"$(WORD)")
 
 soak: engine postgres ## run the long tests: faults, crashes, random histories
 	$(if $(HAS_NEXTEST),ONDATRA_SOAK=1 cargo nextest run --workspace --release --no-fail-fast --run-ignored all soak,ONDATRA_SOAK=1 cargo test --workspace --release --no-fail-fast soak -- --include-ignored)

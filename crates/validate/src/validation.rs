@@ -126,7 +126,7 @@ fn registry(root: &Path, taken: Option<&BTreeSet<String>>, collected: &mut Colle
     }
 }
 
-/// The trees of all models, in two requests: of those that fetch they must be complete.
+/// The trees of all models: of those that fetch they must be complete.
 fn parse(parser: &EngineParser<'_>, models: Vec<Model>) -> Vec<Parsed> {
     let sql_of = |fetch: bool| models.iter().filter(|model| model.fetch == fetch).map(Model::sql).collect::<Vec<_>>();
     let mut complete = parser.complete_trees(&sql_of(true)).into_iter();

@@ -47,6 +47,7 @@ mod terminal;
 mod together;
 mod validate;
 mod variables;
+mod without_state;
 mod workers;
 
 use testkit::{Catalog, Project};
