@@ -21,7 +21,7 @@ const ROWS_PER_PAGE: usize = 1_000;
 /// of its own.
 const MEMORY: &str = "SET memory_limit = '40MB'; SET threads = 1;";
 
-const LIB: &str = r#"
+pub const LIB: &str = r#"
 def fetch(page):
     resp = http.get("/rows", params = {"page": page.cursor or 0})
     if not resp.ok:
@@ -29,7 +29,7 @@ def fetch(page):
     return {"rows": resp.json["rows"], "next": resp.json["next"]}
 "#;
 
-const MODEL: &str = "-- @kind: table\n-- @fetch\nSELECT id::BIGINT AS id, name::VARCHAR AS name, email::VARCHAR AS email, \
+pub const MODEL: &str = "-- @kind: table\n-- @fetch\nSELECT id::BIGINT AS id, name::VARCHAR AS name, email::VARCHAR AS email, \
     amount::DECIMAL(10,2) AS amount, qty::INTEGER AS qty, active::BOOLEAN AS active, created_at::TIMESTAMP AS created_at, \
     country::VARCHAR AS country, score::DOUBLE AS score, note::VARCHAR AS note\nFROM api()\n";
 
@@ -181,7 +181,7 @@ impl Download {
 }
 
 /// A server whose pages are written before anything is measured.
-struct Server {
+pub struct Server {
     port: u16,
 }
 
@@ -190,7 +190,7 @@ impl Server {
         Self::with(pages, ROWS_PER_PAGE, Duration::ZERO)
     }
 
-    fn with(pages: usize, rows: usize, pause: Duration) -> Self {
+    pub fn with(pages: usize, rows: usize, pause: Duration) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let pages: Arc<Vec<Vec<u8>>> = Arc::new((0..pages).map(|page| body(page, pages, rows)).collect());
@@ -203,7 +203,7 @@ impl Server {
         Self { port }
     }
 
-    fn url(&self) -> String {
+    pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 }

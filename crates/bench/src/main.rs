@@ -18,6 +18,7 @@ mod sandbox;
 mod scale;
 mod state_queue;
 mod validate;
+mod workers;
 mod workspace;
 
 use std::path::{Path, PathBuf};
@@ -29,7 +30,7 @@ use report::{Machine, Setting};
 
 type Measure = fn(&Path) -> Figure;
 
-const FIGURES: [(&str, Measure); 38] = [
+const FIGURES: [(&str, Measure); 39] = [
     ("peers version sqlmesh", peers::version),
     ("peers no-op sqlmesh", peers::no_op_sqlmesh),
     ("peers no-op dbt", peers::no_op_dbt),
@@ -68,6 +69,7 @@ const FIGURES: [(&str, Measure); 38] = [
     ("ingest memory", ingest::memory),
     ("ingest memory of many", ingest::memory_of_many),
     ("ingest parallel", ingest::parallel),
+    ("workers", workers::share),
 ];
 
 fn main() {

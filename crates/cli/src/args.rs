@@ -51,7 +51,8 @@ const TEMPLATE: &str = "OndatraSQL v{version}\n{about}\n\n{usage-heading} {usage
     args_override_self = true,
     help_template = TEMPLATE,
     override_usage = "ondatrasql [--json] <command> [arguments]",
-    after_help = "\n  --json      Print results as JSON, one document a line; messages go to stderr\n\n\
+    after_help = "\n  --json                  Print results as JSON, one document a line; messages go to stderr\n  \
+                  --log-format text|json  Write messages as lines for people, or as JSON to stderr\n\n\
                   `ondatrasql <name>` runs sql/<name>.sql, whatever its name.\n\
                   Start with `ondatrasql init` in an empty folder."
 )]
@@ -92,10 +93,16 @@ pub(crate) enum Command {
     ///   ondatrasql run
     ///   ondatrasql run staging.orders
     ///   ondatrasql run models/staging/orders.sql
+    ///   ondatrasql run --metrics-file /var/lib/node_exporter/shop.prom
+    ///   ondatrasql run --log-format json 2> run.log
+    ///   OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318 ondatrasql run      # a trace of it
     #[command(
-        override_usage = "ondatrasql run [<model>] [--full-refresh [--yes] | --keep] [--jobs N] [--state-wait <duration>]",
+        override_usage = "ondatrasql run [<model>] [--full-refresh [--yes] | --keep] [--jobs N] \
+                          [--state-wait <duration>] [--metrics-file PATH]",
         verbatim_doc_comment
     )]
+    // The help shows what is typed, and no backticks.
+    #[allow(clippy::doc_markdown)]
     Run(RunArgs),
     /// Run the checks of models on their present tables, without running the models
     ///
@@ -308,6 +315,9 @@ pub(crate) struct RunArgs {
     /// How long to wait while another run of the project is active, like 30s or 5m
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = crate::duration::parse)]
     pub(crate) state_wait: std::time::Duration,
+    /// Write metrics for Prometheus into this file at the end, whatever comes of the run
+    #[arg(long, value_name = "PATH", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(crate) metrics_file: Option<String>,
 }
 
 #[derive(Args)]

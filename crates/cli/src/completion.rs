@@ -32,7 +32,8 @@ pub(crate) fn registration(shell: &str, program: &str) -> Option<std::io::Result
 
 fn command_line() -> Command {
     let json = Arg::new("json").long("json").global(true).num_args(0).help("Print results as JSON");
-    with_candidates(described()).arg(json)
+    let log_format = Arg::new("log_format").long("log-format").global(true).value_parser(["text", "json"]);
+    with_candidates(described()).arg(json).arg(log_format.help("How to write what goes to standard error"))
 }
 
 /// The same command, whose operands know what they may be.

@@ -14,6 +14,7 @@ use state::StateError;
 use types::{Code, Diagnose};
 
 use crate::excerpt::Excerpt;
+use crate::log::{Fields, Level, Log, fields, place_fields};
 use crate::ui::Ui;
 
 /// Why a command ends with something other than its result.
@@ -46,12 +47,14 @@ impl CliError {
                 };
             }
             Self::ClosedPipe => return ExitCode::SUCCESS,
-            Self::Summary(message) => ui.error_text(&format!("error: {message}")),
+            Self::Summary(message) => ui.say(Level::Error, &format!("error: {message}"), message, Fields::new()),
             Self::Usage { message, help } => {
-                ui.error_text(&format!("error: {message} [{}]\nhelp: {help}", Code::Usage));
+                let text = format!("error: {message} [{}]\nhelp: {help}", Code::Usage);
+                let known = [("code", Code::Usage.as_str().into()), ("help", help.as_str().into())];
+                ui.say(Level::Error, &text, message, fields(known));
                 return ExitCode::from(2);
             }
-            Self::Failed(error) => ui.error_text(&render("", error.as_ref(), ui)),
+            Self::Failed(error) => tell("", error.as_ref(), Fields::new(), ui),
         }
         ExitCode::FAILURE
     }
@@ -99,11 +102,21 @@ impl From<std::io::Error> for CliError {
     }
 }
 
+/// Says an error on stderr; `context` goes before the message, `known` is what else an object of the log is to tell.
+pub(crate) fn tell(context: &str, error: &dyn Diagnose, mut known: Fields, ui: &Ui) {
+    if !ui.logs_json() {
+        return Log::text(&render(context, error, ui));
+    }
+    known.extend(fields([("code", error.code().as_str().into()), ("help", error.help().into())]));
+    known.extend(error.place().map(place_fields).unwrap_or_default());
+    ui.say(Level::Error, "", &format!("{context}{error}"), known);
+}
+
 /// `error: message [CODE]`, the place with the user's line, and `help:`; `context` goes before the message.
 /// Secrets are taken out of the message, and blotted out in the excerpt.
-pub(crate) fn render(context: &str, error: &dyn Diagnose, ui: &Ui) -> String {
+fn render(context: &str, error: &dyn Diagnose, ui: &Ui) -> String {
     let report = Report::new(context, error, ui);
-    let styles = if ui.color_errors { ThemeStyles::ansi() } else { ThemeStyles::none() };
+    let styles = if ui.has_error_color() { ThemeStyles::ansi() } else { ThemeStyles::none() };
     let characters = ThemeCharacters { error: "error:".into(), ..ThemeCharacters::unicode() };
     let handler = GraphicalReportHandler::new_themed(GraphicalTheme { characters, styles })
         .with_links(false)

@@ -6,14 +6,39 @@ use std::path::{Path, PathBuf};
 use engine::{EngineOptions, ExtensionSearch};
 use project::{Environment, ProjectError, Redactor, find_root};
 
+use crate::error::CliError;
 use crate::ui::Ui;
 
-/// The words of the command line after the program's name, and whether `--json` was among them: it is
-/// global, so it is taken out wherever it stands.
-pub(crate) fn words(args: impl Iterator<Item = OsString>) -> (bool, Vec<String>) {
-    let words: Vec<String> = args.skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    let json = words.iter().any(|word| word == "--json");
-    (json, words.into_iter().filter(|word| word != "--json").collect())
+/// The variable that stands for `--log-format`.
+pub(crate) const LOG_FORMAT: &str = "ONDATRA_LOG_FORMAT";
+
+/// The words of the command line after the program's name. What is global is taken out wherever it stands.
+#[derive(Default)]
+pub(crate) struct Given {
+    /// Whether `--json` was among them.
+    pub json: bool,
+    /// The value of `--log-format`, the last of several; empty where it is missing.
+    pub log_format: Option<String>,
+    /// The others.
+    pub words: Vec<String>,
+}
+
+/// Reads the arguments of the process.
+pub(crate) fn given(args: impl Iterator<Item = OsString>) -> Given {
+    let mut given = Given::default();
+    let mut args = args.skip(1).map(|word| word.to_string_lossy().into_owned()).peekable();
+    while let Some(word) = args.next() {
+        if word == "--json" {
+            given.json = true;
+        } else if word == "--log-format" {
+            given.log_format = Some(args.next_if(|value| !value.starts_with('-')).unwrap_or_default());
+        } else if let Some(value) = word.strip_prefix("--log-format=") {
+            given.log_format = Some(value.to_owned());
+        } else {
+            given.words.push(word);
+        }
+    }
+    given
 }
 
 /// A command's project, with the process moved into its root: everything relative in it starts there.
@@ -28,12 +53,13 @@ pub(crate) struct Invocation {
 
 impl Invocation {
     /// Finds the project around the current folder and enters its root; its secrets are kept from then on.
-    pub(crate) fn enter(ui: &Ui) -> Result<Self, ProjectError> {
+    pub(crate) fn enter(ui: &Ui) -> Result<Self, CliError> {
         let cwd = current_folder()?;
         let root = find_root(&cwd)?;
         std::env::set_current_dir(&root).map_err(|error| file_error("enter", &root, &error))?;
         let environment = Environment::load(&root, process_environment())?;
         ui.keep_secret(Redactor::new(&root, &environment));
+        ui.take_log_format(environment.get(LOG_FORMAT))?;
         Ok(Self { cwd, root, environment })
     }
 

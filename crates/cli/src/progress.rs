@@ -25,7 +25,7 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template("{spinner} {pos}/{len} {wide_msg} {elapsed}") {
             bar.set_style(style);
         }
-        let show = ui.progress.then(|| {
+        let show = ui.has_error_color().then(|| {
             let (sender, receiver) = channel::<()>();
             let shown = bar.clone();
             thread::spawn(move || {

@@ -1,8 +1,9 @@
 //! What a run tells while it goes on and when it has ended.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use push::Report;
+use state::{StateError, TargetOverview};
 use types::{Kind, RunType, Target};
 
 use crate::RunError;
@@ -33,6 +34,8 @@ pub struct ModelOutcome {
     pub reason: String,
     /// Rows of the result.
     pub rows: i64,
+    /// When its turn ended.
+    pub ended: SystemTime,
     /// Time spent.
     pub duration: Duration,
     /// Why it failed.
@@ -67,6 +70,7 @@ impl ModelOutcome {
             run_type: None,
             reason: String::new(),
             rows: 0,
+            ended: SystemTime::now(),
             duration,
             error: None,
             warnings: Vec::new(),
@@ -111,6 +115,8 @@ pub struct RunSummary {
     pub duration: Duration,
     /// Whether the user stopped it, within a model or before one.
     pub interrupted: bool,
+    /// What is in the queue at the end; `None` if that was not asked for, or if the run did not need the state.
+    pub queue: Option<Result<Vec<TargetOverview>, StateError>>,
 }
 
 impl RunSummary {

@@ -31,10 +31,11 @@ use crate::lineage::{lineage, renames};
 use crate::masking::{in_clear, mask_table, masks_anew};
 use crate::planning::PlannedModel;
 use crate::reading::{Fallback, Reader, Source};
-use crate::record::{Run, Steps, commit_info, record};
+use crate::record::{Run, Since, commit_info, record};
 use crate::requirements::{check_limit, load_extensions};
 use crate::session::current_snapshot;
 use crate::statement_errors::{cursor_error, statement_error, with_cause};
+use crate::step::{RunStep, StepSink, StepTimer};
 use crate::task::{Task, reported};
 use crate::variables::dag_start;
 use crate::{Cancellation, RunError, Session};
@@ -53,6 +54,8 @@ pub(crate) struct RunContext<'a> {
     pub cancellation: &'a Cancellation,
     pub dag_run_id: &'a str,
     pub git: &'a GitInfo,
+    /// Is told how long what took.
+    pub steps: &'a StepSink,
     /// The newest snapshot of which this run knows who made it.
     pub seen: Cell<i64>,
 }
@@ -145,17 +148,31 @@ pub(crate) fn execute(
             Ok(mut executed) => {
                 // The commit stands, whatever becomes of a temporary table.
                 executed.warnings.extend(dropped.err().map(|error| error.cleaned()));
-                let session = context.session;
-                let handle = session.connection.interrupt_handle();
-                let (texts, findings) = context
-                    .cancellation
-                    .interruptible(handle, || warn(session, &planned.model, &checks.warnings, context.local));
+                let (texts, findings) = warnings(context, planned, &checks);
                 executed.warnings.extend(texts);
                 executed.findings = findings;
                 return Ok(executed);
             }
         }
     }
+}
+
+/// What the warnings of a model say of its committed table.
+fn warnings(
+    context: &RunContext<'_>,
+    planned: &PlannedModel,
+    checks: &ModelChecks,
+) -> (Vec<String>, Vec<CheckFinding>) {
+    let (session, target) = (context.session, planned.target().to_string());
+    let timer = (!checks.warnings.is_empty())
+        .then(|| StepTimer::start(context.steps, &target, RunStep::Checks(Stage::Warning)));
+    let handle = session.connection.interrupt_handle();
+    let told =
+        context.cancellation.interruptible(handle, || warn(session, &planned.model, &checks.warnings, context.local));
+    if let Some(mut timer) = timer {
+        timer.end(false);
+    }
+    told
 }
 
 /// Loads what a model's query needs; gives the functions that there are then.
@@ -227,14 +244,18 @@ fn pause(attempt: u32) -> Duration {
 fn try_once(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>) -> Result<Executed, Failure> {
     let connection = &context.session.connection;
     context.cancellation.check()?;
+    let target = planned.target().to_string();
+    let mut timer = StepTimer::start(context.steps, &target, RunStep::Query);
     connection.execute("BEGIN")?;
-    let written =
-        context.cancellation.interruptible(connection.interrupt_handle(), || write(context, planned, attempt));
+    let written = context
+        .cancellation
+        .interruptible(connection.interrupt_handle(), || write(context, planned, attempt, &mut timer));
     let committed = written.and_then(|executed| {
         context.cancellation.check()?;
         connection.execute("COMMIT")?;
         Ok(executed)
     });
+    timer.end(committed.is_err());
     if let Ok(executed) = &committed
         && executed.newest_snapshot == context.seen.get()
     {
@@ -250,11 +271,18 @@ fn try_once(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<
 }
 
 /// Everything between BEGIN and COMMIT.
-fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>) -> Result<Executed, Failure> {
+fn write(
+    context: &RunContext<'_>,
+    planned: &PlannedModel,
+    attempt: &Attempt<'_>,
+    timer: &mut StepTimer<'_>,
+) -> Result<Executed, Failure> {
     let (session, model, task) = (context.session, &planned.model, attempt.task);
     let (connection, target) = (&session.connection, planned.target());
     let ahead = attempt.ahead();
-    let mut steps = Steps::begin(ahead.as_ref().map_or(Duration::ZERO, |rows| rows.duration));
+    let before = ahead.as_ref().map_or(Duration::ZERO, |rows| rows.duration);
+    let since = Since::begin(before);
+    timer.credit(before);
     let newest = current_snapshot(connection, &session.lake)?;
     let read_snapshot = ahead.as_ref().map_or(newest, |rows| rows.snapshot);
     if newest != context.seen.get() && is_committed_elsewhere(connection, planned, attempt.facts)? {
@@ -283,6 +311,9 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
         None => refused(model, &source, error, failed),
     })?;
     let to_check = (&result, task.decision.run_type);
+    if !attempt.checks.constraints.is_empty() {
+        timer.enter(RunStep::Checks(Stage::Constraint));
+    }
     if let Some(ended) = attempt.ended.filter(|by| by.stage == Stage::Constraint)
         && in_clear(&masks, task.last.as_ref()).is_empty()
     {
@@ -291,6 +322,7 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
         return Err(constrain_alone(session, model, &attempt.checks.constraints, to_check, ended).into());
     }
     constrain(session, model, &attempt.checks.constraints, to_check, attempt.ended.is_some())?;
+    timer.enter(RunStep::Write);
     // What was fetched cannot be asked for the whole of it; in itself it is checked when it is written.
     let is_delta = source.partial && attempt.before.fetched.is_none() && result.rows > 0;
     if let (Kind::Merge, true, Some(key)) = (model.kind, is_delta, &model.unique_key) {
@@ -299,7 +331,6 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
     source.temp.iter().try_for_each(|names| names.drop(connection))?;
     let lineage = lineage(&known, planned, &result.columns);
     let renames = renames(task.last.as_ref(), &lineage, &result.columns);
-    steps.done("query");
     let kind = kind_write(model);
     let whole_append = model.kind == Kind::Append && !source.partial && task.rebuild == Rebuild::No;
     let request = WriteRequest {
@@ -320,14 +351,18 @@ fn write(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>
         docs: &model.columns,
     };
     let written = write_model(connection, &request).map_err(|error| failed(with_cause(error, &source)))?;
-    steps.done("write");
+    if !attempt.checks.audits.is_empty() {
+        timer.enter(RunStep::Checks(Stage::Audit));
+    }
     audit(session, model, &attempt.checks.audits, attempt.ended.is_some())?;
     let mut decided = task.decision.clone();
     decided.reason = source.reason.unwrap_or(decided.reason);
     let (decision, evolved) = reported(task, decided, model.kind, &written);
-    let run = Run { decision: &decision, result: &result, lineage, read_snapshot, rows: written.rows };
+    timer.enter(RunStep::Commit);
+    let steps = timer.ended.clone();
+    let run = Run { decision: &decision, result: &result, lineage, read_snapshot, rows: written.rows, since, steps };
     let replaces = attempt.facts.commits.contains_key(&target.key());
-    record(session, planned, &commit_info(context, planned, run, steps), replaces)?;
+    record(session, planned, &commit_info(context, planned, run), replaces)?;
     if let Some(fetched) = attempt.before.fetched {
         acknowledge(connection, &session.lake, &target.to_string(), fetched.staged, fetched.present.as_deref())?;
     }

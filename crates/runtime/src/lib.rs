@@ -44,6 +44,7 @@ mod schedule;
 mod session;
 mod state_session;
 mod statement_errors;
+mod step;
 mod task;
 mod turns;
 mod variables;
@@ -68,10 +69,11 @@ pub use records::{
     DescribedColumn, DescribedStep, Description, History, Lineage, LineageMode, LineageModel, ModelStats, Moment,
     RunRecord, Stats, describe, history, last_source_file, lineage, stats,
 };
-pub use run::{RunOptions, Wish, run};
+pub use run::{RunOptions, Wish, new_run_id, run};
 pub use sandbox::{
     Affected, ChangedColumn, Comparison, ConfirmTermination, Impact, SandboxError, SandboxModel, SandboxOptions,
     SandboxSummary, Transitive, sandbox, sandbox_leftovers,
 };
 pub use session::Session;
 pub(crate) use state_session::StateSession;
+pub use step::{RunStep, StepSink, StepTime};

@@ -9,6 +9,7 @@ use oauth::{ManagedTokens, TokenSources, TokenStore};
 use project::{Environment, Redactor};
 
 use crate::fetching::LakeLookup;
+use crate::step::StepSink;
 use crate::{RunError, Session};
 
 /// What hosts are made of.
@@ -18,6 +19,8 @@ pub(crate) struct HostContext<'a> {
     pub environment: &'a Environment,
     pub redactor: &'a Redactor,
     pub output: Arc<dyn Fn(&str) + Send + Sync>,
+    /// Is told how long what took.
+    pub steps: StepSink,
     /// Access tokens, one set for all hosts of a run.
     pub tokens: Option<Arc<dyn AccessTokens>>,
 }

@@ -6,7 +6,7 @@ use engine::{Pins, registry_statements};
 use jiff::Timestamp;
 use materialize::{ModelResult, key_columns};
 use model::{Mask, schema_hash};
-use types::{Column, ColumnLineage, ColumnMask, CommitInfo, Decision, Kind, Step, StepStatus, literal, quote};
+use types::{Column, ColumnLineage, ColumnMask, CommitInfo, Decision, Kind, Step, literal, quote};
 
 use crate::execute::RunContext;
 use crate::planning::PlannedModel;
@@ -43,9 +43,13 @@ pub(crate) struct Run<'a> {
     pub lineage: Vec<ColumnLineage>,
     pub read_snapshot: i64,
     pub rows: i64,
+    /// When its transaction began.
+    pub since: Since,
+    /// What was done till now.
+    pub steps: Vec<Step>,
 }
 
-pub(crate) fn commit_info(context: &RunContext<'_>, planned: &PlannedModel, run: Run<'_>, steps: Steps) -> CommitInfo {
+pub(crate) fn commit_info(context: &RunContext<'_>, planned: &PlannedModel, run: Run<'_>) -> CommitInfo {
     let end = Timestamp::now();
     let kind = planned.model.kind;
     // The history of scd2 is no part of the output, the hash of tracked is.
@@ -72,11 +76,11 @@ pub(crate) fn commit_info(context: &RunContext<'_>, planned: &PlannedModel, run:
         read_snapshot: Some(run.read_snapshot),
         dag_run_id: context.dag_run_id.to_owned(),
         source_file: planned.model.path.display().to_string(),
-        start_time: seconds(steps.started),
+        start_time: seconds(run.since.started),
         end_time: seconds(end),
-        duration_ms: milliseconds(steps.clock.elapsed()),
+        duration_ms: i64::try_from(run.since.clock.elapsed().as_millis()).unwrap_or(i64::MAX),
         duckdb_version: Pins::read().version.to_owned(),
-        steps: steps.steps,
+        steps: run.steps,
         git_commit: context.git.commit.clone(),
         git_branch: context.git.branch.clone(),
         git_repo_url: context.git.repo_url.clone(),
@@ -87,31 +91,19 @@ fn column_mask(mask: Mask) -> ColumnMask {
     ColumnMask { column: mask.column, function: mask.function }
 }
 
-/// The steps of one transaction, timed.
-pub(crate) struct Steps {
+/// The beginning of a transaction: as a moment, and to measure from.
+#[derive(Clone, Copy)]
+pub(crate) struct Since {
     started: Timestamp,
     clock: Instant,
-    last: Instant,
-    steps: Vec<Step>,
 }
 
-impl Steps {
-    /// Begins, with what was done `before`.
+impl Since {
+    /// Now, or the time at which what was done `before` began.
     pub(crate) fn begin(before: Duration) -> Self {
         let (now, started) = (Instant::now(), Timestamp::now());
         let started = started.checked_sub(before).unwrap_or(started);
         // An instant may be the first that there is.
-        let then = now.checked_sub(before).unwrap_or(now);
-        Self { started, clock: then, last: then, steps: Vec::new() }
+        Self { started, clock: now.checked_sub(before).unwrap_or(now) }
     }
-
-    pub(crate) fn done(&mut self, name: &str) {
-        let duration_ms = milliseconds(self.last.elapsed());
-        self.last = Instant::now();
-        self.steps.push(Step { name: name.to_owned(), duration_ms, status: StepStatus::Ok });
-    }
-}
-
-fn milliseconds(duration: Duration) -> i64 {
-    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }

@@ -11,7 +11,7 @@ use lib_functions::Registry;
 use model::Model;
 use plan::Cycle;
 use project::{ConfigFile, ConfigFiles, Environment, Redactor, check_state_key, find_model_files, read_config};
-use state::{Recovery, SqlStore, StateError};
+use state::{Recovery, SqlStore, StateError, TargetOverview};
 use types::{Rule, Target};
 
 use crate::ahead::{Ahead, Surroundings};
@@ -29,6 +29,7 @@ use crate::progress::Progress;
 use crate::pushing::{Forecasts, Pushes, check_pushes};
 use crate::requirements::check_runs;
 use crate::schedule::Schedule;
+use crate::step::StepSink;
 use crate::turns::Turns;
 use crate::world::{Needs, World};
 use crate::{
@@ -64,6 +65,12 @@ pub struct RunOptions {
     pub waits: bool,
     /// To stop it.
     pub cancellation: Cancellation,
+    /// The run's id, by [`new_run_id`]: its commits have it.
+    pub run_id: String,
+    /// Is told how long what took.
+    pub steps: StepSink,
+    /// Whether the summary is to tell what is in the queue, where the run has the state open anyway.
+    pub looks_at_queue: bool,
 }
 
 /// What the user wants of the rows of a model's table.
@@ -80,10 +87,9 @@ pub enum Wish {
 pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSummary, RunError> {
     let clock = Instant::now();
     let RunFiles { config, state, models } = RunFiles::read(options)?;
-    let dag_run_id = dag_run_id(Timestamp::now());
     if models.is_empty() {
         observer.started(0);
-        return Ok(Ran::default().summary(dag_run_id, clock));
+        return Ok(Ran::default().summary(&options.run_id, clock));
     }
     let _lock = ProjectLock::take(&options.root, options.state_wait, &options.cancellation)?;
     let session = Session::open(&config, &options.session)?;
@@ -92,10 +98,9 @@ pub fn run(options: &RunOptions, observer: &mut dyn Observer) -> Result<RunSumma
         session: &session,
         local: config.local.as_ref(),
         world: World::Real { open_state: &options.open_state, is_shared: is_shared(&state) },
-        dag_run_id: &dag_run_id,
     };
     let ran = run_models(&scene, models, observer)?;
-    Ok(ran.summary(dag_run_id, clock))
+    Ok(ran.summary(&options.run_id, clock))
 }
 
 /// The files that a run is made of, read before any database is open.
@@ -124,7 +129,6 @@ pub(crate) struct Scene<'a> {
     /// `variables/local.sql`.
     pub local: Option<&'a ConfigFile>,
     pub world: World<'a>,
-    pub dag_run_id: &'a str,
 }
 
 /// Models that had their turns.
@@ -137,18 +141,22 @@ pub(crate) struct Ran {
     /// What went wrong beside the models.
     pub warnings: Vec<String>,
     pub interrupted: bool,
+    /// What is in the queue, if it was looked at.
+    pub queue: Option<Result<Vec<TargetOverview>, StateError>>,
 }
 
 impl Ran {
-    pub(crate) fn summary(self, dag_run_id: String, clock: Instant) -> RunSummary {
-        let Self { outcomes, warnings, interrupted, .. } = self;
-        RunSummary { dag_run_id, outcomes, warnings, duration: clock.elapsed(), interrupted }
+    pub(crate) fn summary(self, run_id: &str, clock: Instant) -> RunSummary {
+        let Self { outcomes, warnings, interrupted, queue, .. } = self;
+        let (dag_run_id, duration) = (run_id.to_owned(), clock.elapsed());
+        RunSummary { dag_run_id, outcomes, warnings, duration, interrupted, queue }
     }
 }
 
 /// Gives each of the models its turn.
 pub(crate) fn run_models(scene: &Scene<'_>, models: Vec<Model>, observer: &mut dyn Observer) -> Result<Ran, RunError> {
-    let Scene { options, session, world, dag_run_id, .. } = scene;
+    let Scene { options, session, world, .. } = scene;
+    let dag_run_id = &options.run_id;
     let git = git_info(&options.root);
     let facts = LakeFacts::read(&session.connection, &session.lake, &session.metadata)?;
     let Planned { models, names } = plan(options, session, &facts, models)?;
@@ -167,6 +175,7 @@ pub(crate) fn run_models(scene: &Scene<'_>, models: Vec<Model>, observer: &mut d
         cancellation: &options.cancellation,
         dag_run_id,
         git: &git,
+        steps: &options.steps,
         seen: Cell::new(facts.commits_at),
     };
     let decisions = Decisions::new(&models, &facts, options.wish);
@@ -194,6 +203,7 @@ pub(crate) fn run_models(scene: &Scene<'_>, models: Vec<Model>, observer: &mut d
         environment: &options.environment,
         redactor: &options.redactor,
         output: Arc::clone(&options.output),
+        steps: options.steps.clone(),
         tokens,
     };
     let mut warnings = Vec::new();
@@ -235,7 +245,7 @@ pub(crate) fn run_models(scene: &Scene<'_>, models: Vec<Model>, observer: &mut d
             deliveries,
             leases,
         };
-        let around = Surroundings { names: &names, cancellation: &options.cancellation };
+        let around = Surroundings { names: &names, cancellation: &options.cancellation, steps: &options.steps };
         let turns = Turns {
             context: &context,
             models: &models,
@@ -255,7 +265,8 @@ pub(crate) fn run_models(scene: &Scene<'_>, models: Vec<Model>, observer: &mut d
         warnings.extend(told);
         Ok::<_, RunError>((outcomes, interrupted))
     })?;
-    Ok(Ran { outcomes, planned: models, facts, warnings, interrupted })
+    let queue = state.filter(|_| options.looks_at_queue).map(|state| state.store.lock().overview());
+    Ok(Ran { outcomes, planned: models, facts, warnings, interrupted, queue })
 }
 
 /// A key that nobody knows would have no effect without a word.
@@ -298,8 +309,9 @@ fn is_shared(state: &ConfigFile) -> bool {
     needed.contains(&"postgres_scanner") || needed.contains(&"quack")
 }
 
-/// `YYYYMMDD-HHMMSS-<6 hex>`, UTC.
-pub(crate) fn dag_run_id(now: Timestamp) -> String {
+/// The id of a run that begins now: `YYYYMMDD-HHMMSS-<6 hex>`, UTC.
+pub fn new_run_id() -> String {
+    let now = Timestamp::now();
     let mut random = [0; 3];
     // Without random bytes the time alone still tells runs apart.
     let _ = getrandom::fill(&mut random);

@@ -2,7 +2,7 @@
 //! others; the transactions come one after the other, each as soon as what it needs is there.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use engine::LakeFacts;
 use model::Model;
@@ -315,7 +315,7 @@ impl Turns<'_, '_, '_> {
             self.progress.failed.insert(planned.target().key());
         }
         self.outside.push(self.context, planned, &mut outcome);
-        outcome.duration = took + clock.elapsed();
+        (outcome.duration, outcome.ended) = (took + clock.elapsed(), SystemTime::now());
         outcome.warnings.extend(self.release(at).err().map(|error| error.to_string()));
         self.observer.model_finished(&outcome);
         let error = outcome.error.as_ref();

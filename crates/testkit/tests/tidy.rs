@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use types::Code;
 
 /// Rooms in door order: a room may use only rooms before it.
-const ROOMS: [&str; 18] = [
+const ROOMS: [&str; 19] = [
     "types",
     "model",
     "checks",
@@ -20,6 +20,7 @@ const ROOMS: [&str; 18] = [
     "materialize",
     "state",
     "http_client",
+    "telemetry",
     "lib_functions",
     "oauth",
     "fetch",

@@ -108,6 +108,7 @@ codes! {
     ReadOnly = "CLI-001", "`ondatrasql sql` was given a statement that is not read-only.";
     Usage = "CLI-002", "The command line is wrong.";
     Output = "CLI-003", "The result could not be written to standard output.";
+    MetricsFile = "CLI-004", "The file for metrics cannot be written.";
 }
 
 impl fmt::Display for Code {

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::{described, prepare_sql};
+use crate::invocation::given;
 
 fn pages() -> Vec<PathBuf> {
     let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
@@ -38,11 +39,12 @@ fn every_call_in_the_docs_is_understood() {
     for path in pages() {
         for call in calls(&fs::read_to_string(&path).unwrap()) {
             let words = shlex::split(&call).unwrap_or_else(|| panic!("{}: {call}", path.display()));
-            let is_end = |word: &String| ["|", ">", "&&", ";"].contains(&word.as_str());
+            let is_end = |word: &String| ["|", ">", "2>", "&&", ";"].contains(&word.as_str());
             let words: Vec<String> = words.into_iter().take_while(|word| !is_end(word)).collect();
             let words = if words[0] == "sql" { prepare_sql(&words) } else { words };
-            let words: Vec<String> = words.into_iter().filter(|word| word != "--json").collect();
-            let line = [vec!["ondatrasql".to_owned()], words].concat();
+            let name = || std::iter::once("ondatrasql".to_owned());
+            let words = given(name().chain(words).map(Into::into)).words;
+            let line: Vec<String> = name().chain(words).collect();
             let read = described().try_get_matches_from(line);
             assert!(read.is_ok(), "{}: {call}: {}", path.display(), read.unwrap_err());
             count += 1;

@@ -12,6 +12,7 @@ mod history;
 mod init;
 mod lineage;
 mod man;
+mod model_log;
 mod new;
 mod push;
 mod query;
@@ -26,6 +27,8 @@ mod validate;
 mod version;
 
 use std::process::ExitCode;
+
+pub(crate) use run::{one_line, status_word};
 
 use crate::args::{Command, help};
 use crate::error::CliError;

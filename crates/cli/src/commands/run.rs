@@ -1,30 +1,35 @@
 //! `ondatrasql run`: lines for people, records for programs (chapter 05 §2).
 
-use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use runtime::{
     Cancellation, CheckFinding, ModelOutcome, Observer, PushForecast, PushReport, RunError, RunOptions, RunSummary,
-    Stage, Status, Wish, select_model,
+    Stage, Status, Wish, new_run_id, select_model,
 };
 use serde_json::{Map, Value, json};
 use types::{Kind, Target};
 
 use super::findings::{error_line, finding_record, rows_line, warning_line};
+use super::model_log::{log_model, summary_fields};
 use super::state::state_opener;
 use crate::args::RunArgs;
 use crate::duration::format;
-use crate::error::{CliError, render};
+use crate::error::{CliError, tell};
 use crate::invocation::Invocation;
+use crate::log::{Level, fields};
+use crate::metrics::RunMetrics;
 use crate::progress::Progress;
 use crate::signals::cancel_on_signal;
+use crate::trace::Trace;
 use crate::ui::{Color, Ui};
 
 pub(crate) fn run(args: RunArgs, ui: &Ui) -> Result<ExitCode, CliError> {
     let invocation = Invocation::enter(ui)?;
     let cancellation = Cancellation::default();
     cancel_on_signal(&cancellation)?;
+    let metrics = RunMetrics::prepare(args.metrics_file.as_deref(), &invocation)?;
     let session = invocation.session_options();
     if args.full_refresh && !args.yes {
         confirm_refresh(&invocation, args.model.as_deref().unwrap_or_default(), ui)?;
@@ -32,6 +37,10 @@ pub(crate) fn run(args: RunArgs, ui: &Ui) -> Result<ExitCode, CliError> {
     if args.keep {
         check_keep(&invocation, args.model.as_deref().unwrap_or_default())?;
     }
+    let open_state = state_opener(&invocation.root, &invocation.environment, &session, args.state_wait)?;
+    let run_id = new_run_id();
+    ui.log().set_run(&run_id);
+    let trace = Trace::start(&invocation.environment, ui);
     let options = RunOptions {
         wish: match (args.full_refresh, args.keep) {
             (true, _) => Some(Wish::FullRefresh),
@@ -40,11 +49,11 @@ pub(crate) fn run(args: RunArgs, ui: &Ui) -> Result<ExitCode, CliError> {
         },
         model: args.model,
         state_wait: args.state_wait,
-        open_state: state_opener(&invocation.root, &invocation.environment, &session, args.state_wait)?,
+        open_state,
         redactor: ui.redactor(),
-        output: Arc::new(|line| {
-            // Nobody is left to be told.
-            let _ = writeln!(std::io::stderr(), "{line}");
+        output: Arc::new({
+            let log = ui.log();
+            move |line| log.printed(line)
         }),
         jobs: usize::from(args.jobs),
         waits: !args.no_wait,
@@ -53,11 +62,25 @@ pub(crate) fn run(args: RunArgs, ui: &Ui) -> Result<ExitCode, CliError> {
         environment: invocation.environment,
         session,
         cancellation,
+        run_id,
+        steps: trace.as_ref().map(Trace::sink).unwrap_or_default(),
+        looks_at_queue: metrics.is_some(),
     };
-    let mut report = Report { ui, single: options.model.is_some(), progress: None };
-    let summary = runtime::run(&options, &mut report)?;
+    let mut report = Report { ui, single: options.model.is_some(), progress: None, trace: trace.as_ref() };
+    let ran = runtime::run(&options, &mut report);
     report.progress = None;
-    report.finish(&options, &summary)
+    let ended = match &ran {
+        Ok(summary) => report.finish(&options, summary),
+        Err(_) => Ok(ExitCode::FAILURE),
+    };
+    if let Some(metrics) = metrics {
+        metrics.write(ran.as_ref(), ui);
+    }
+    if let Some(trace) = trace {
+        trace.finish(&options, ran.as_ref(), ui);
+    }
+    ran?;
+    ended
 }
 
 /// A rebuild of anything but a `table` may lose rows for good, so it is asked for twice.
@@ -94,12 +117,13 @@ struct Report<'a> {
     /// One model was named: no header, no Done line.
     single: bool,
     progress: Option<Progress>,
+    trace: Option<&'a Trace>,
 }
 
 impl Observer for Report<'_> {
     fn started(&mut self, models: usize) {
         if models > 0 && !self.single {
-            self.ui.line(&format!("Running {models} models..."));
+            self.ui.progress(Level::Info, &format!("Running {models} models..."), fields([("models", models.into())]));
         }
         self.progress = Some(Progress::new(self.ui, models));
     }
@@ -111,8 +135,10 @@ impl Observer for Report<'_> {
     }
 
     fn model_waits(&mut self, target: &Target) {
-        let print =
-            || self.ui.line(&format!("{} {}", self.ui.paint("[WAIT]", Color::Yellow), one_line(&target.to_string())));
+        let target = one_line(&target.to_string());
+        let text = format!("{} {target}", self.ui.paint("[WAIT]", Color::Yellow));
+        let known = || fields([("target", target.as_str().into()), ("status", "wait".into())]);
+        let print = || self.ui.progress(Level::Info, &text, known());
         match &self.progress {
             Some(progress) => progress.suspend(print),
             None => print(),
@@ -120,6 +146,12 @@ impl Observer for Report<'_> {
     }
 
     fn model_finished(&mut self, outcome: &ModelOutcome) {
+        if let Some(trace) = self.trace {
+            trace.model_finished(outcome, self.ui);
+        }
+        if self.ui.logs_json() {
+            return log_model(self.ui, outcome);
+        }
         let print = || {
             for line in lines(self.ui, outcome) {
                 self.ui.line(&line);
@@ -150,13 +182,14 @@ impl Report<'_> {
             }
         }
         if !self.single {
-            self.ui.line(&if summary.outcomes.is_empty() && !summary.interrupted {
+            let text = if summary.outcomes.is_empty() && !summary.interrupted {
                 format!("No models found in {}", options.root.join("models").display())
             } else {
                 done_line(summary)
-            });
+            };
+            self.ui.progress(Level::Info, &text, summary_fields(summary));
         }
-        conclude(self.ui, summary, self.single)
+        conclude(self.ui, summary, self.single, self.ui.logs_json())
     }
 }
 
@@ -165,19 +198,19 @@ pub(super) fn dag_warning(ui: &Ui, message: &str) -> String {
     json!({"schema_version": 1, "kind": "dag_warning", "source": "_gc", "message": ui.redact(message)}).to_string()
 }
 
-/// Tells what went wrong, and with which code a run ends.
-pub(super) fn conclude(ui: &Ui, summary: &RunSummary, is_single: bool) -> Result<ExitCode, CliError> {
+/// Tells what went wrong, and with which code a run ends; `are_told` if what models failed with was told already.
+pub(super) fn conclude(ui: &Ui, summary: &RunSummary, is_single: bool, are_told: bool) -> Result<ExitCode, CliError> {
     if summary.interrupted {
         return Err(RunError::Interrupted.into());
     }
-    for outcome in &summary.outcomes {
+    for outcome in summary.outcomes.iter().filter(|_| !are_told) {
         if let Some(error) = &outcome.error {
             let context = if is_single { String::new() } else { format!("{}: ", outcome.target) };
-            ui.error_text(&render(&context, error, ui));
+            tell(&context, error, fields([("target", outcome.target.to_string().into())]), ui);
         }
     }
     for warning in &summary.warnings {
-        ui.error_text(&format!("warning: {}", one_line(&ui.message(warning))));
+        ui.warn(&one_line(&ui.message(warning)));
     }
     match summary.count(Status::Failed) {
         0 if !summary.warnings.is_empty() => Ok(ExitCode::FAILURE),
@@ -197,6 +230,30 @@ fn done_line(summary: &RunSummary) -> String {
         summary.rows(),
         format(summary.duration)
     )
+}
+
+pub(super) fn milliseconds(duration: Duration) -> Value {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX).into()
+}
+
+/// How records name the end of a model.
+pub(crate) fn status_word(status: Status) -> &'static str {
+    match status {
+        Status::Ok => "ok",
+        Status::Skip => "skip",
+        Status::Failed => "error",
+    }
+}
+
+/// What was delivered, as records name it.
+pub(super) fn push_counts(push: &PushReport) -> [(&'static str, u64); 5] {
+    [
+        ("push_delivered", push.delivered),
+        ("push_rejected", push.rejected),
+        ("push_retry", push.to_retry),
+        ("push_pending", push.pending),
+        ("push_dead", push.dead),
+    ]
 }
 
 /// The line of a model's run.
@@ -250,17 +307,12 @@ pub(super) fn forecast_line(forecast: &PushForecast) -> String {
 }
 
 /// A text of several lines as one.
-pub(super) fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// The record of a model's run.
 pub(super) fn record(ui: &Ui, outcome: &ModelOutcome, summary: &RunSummary) -> Map<String, Value> {
-    let status = match outcome.status() {
-        Status::Ok => "ok",
-        Status::Skip => "skip",
-        Status::Failed => "error",
-    };
     let record = json!({
         "schema_version": 2,
         "model": outcome.target.to_string(),
@@ -268,8 +320,8 @@ pub(super) fn record(ui: &Ui, outcome: &ModelOutcome, summary: &RunSummary) -> M
         "run_type": outcome.run_type.map_or("", types::RunType::as_str),
         "run_reason": outcome.reason,
         "rows_affected": outcome.rows,
-        "duration_ms": u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX),
-        "status": status,
+        "duration_ms": milliseconds(outcome.duration),
+        "status": status_word(outcome.status()),
         "errors": outcome.error.iter().flat_map(RunError::texts).map(|text| ui.redact(&text)).collect::<Vec<_>>(),
         "warnings": outcome.warnings.iter().map(|warning| ui.redact(warning)).collect::<Vec<_>>(),
         "dag_run_id": summary.dag_run_id,
@@ -282,14 +334,7 @@ pub(super) fn record(ui: &Ui, outcome: &ModelOutcome, summary: &RunSummary) -> M
         record.insert("findings".into(), outcome.findings.iter().map(|found| finding_record(ui, found)).collect());
     }
     if let Some(push) = &outcome.push {
-        let counts = [
-            ("push_delivered", push.delivered),
-            ("push_rejected", push.rejected),
-            ("push_retry", push.to_retry),
-            ("push_pending", push.pending),
-            ("push_dead", push.dead),
-        ];
-        record.extend(counts.map(|(key, count)| (key.to_owned(), count.into())));
+        record.extend(push_counts(push).map(|(key, count)| (key.to_owned(), count.into())));
     }
     record
 }

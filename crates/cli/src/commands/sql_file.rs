@@ -150,7 +150,7 @@ impl Report<'_> {
             return Ok(());
         }
         for warning in &self.warnings {
-            self.ui.error_text(&format!("warning: {warning}"));
+            self.ui.warn(warning);
         }
         let document = format!(
             "{{\"schema_version\":1,\"command\":{},\"statements\":[{}],\"warnings\":{}}}",

@@ -9,7 +9,7 @@ use crate::BINARY;
 use crate::terminal::on_terminal_with;
 
 /// A call of each command that looks at a project, with the code that it ends with in one with a table `raw.a`.
-const CALLS: [(&[&str], i32); 25] = [
+pub const CALLS: [(&[&str], i32); 25] = [
     (&["run"], 0),
     (&["run", "raw.a"], 0),
     (&["check"], 0),
@@ -37,7 +37,7 @@ const CALLS: [(&[&str], i32); 25] = [
     (&["checkpoint"], 0),
 ];
 
-fn with_a_table() -> Project {
+pub fn with_a_table() -> Project {
     let project = Project::empty(BINARY);
     project.run(&["init"]).success();
     project.model("raw/a", "SELECT range AS id, 'wide 日本' AS name FROM range(2000)");

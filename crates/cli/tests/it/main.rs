@@ -29,6 +29,7 @@ mod lineage_command;
 mod maintenance;
 mod masking;
 mod new;
+mod observability;
 mod parallel;
 mod pins;
 mod push;

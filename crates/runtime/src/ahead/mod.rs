@@ -18,6 +18,7 @@ pub(crate) use rows::AheadRows;
 
 use crate::arrivals::{Landed, Promise};
 use crate::planning::PlannedModel;
+use crate::step::{RunStep, StepSink, StepTimer};
 use crate::task::Task;
 use crate::{Cancellation, Session};
 
@@ -29,6 +30,7 @@ const SCHEMA: &str = "memory.__ondatra_ahead";
 pub(crate) struct Surroundings<'a> {
     pub names: &'a Names,
     pub cancellation: &'a Cancellation,
+    pub steps: &'a StepSink,
 }
 
 /// A query that is to be run.
@@ -98,7 +100,7 @@ impl<'scope, 'env> Ahead<'scope, 'env> {
         let (jobs, around) = (Arc::clone(&self.jobs), self.around.clone());
         self.scope.spawn(move || {
             while let Some(job) = next(&jobs) {
-                let rows = if around.cancellation.check().is_ok() { rows::run(&session, &job, &around) } else { None };
+                let rows = if around.cancellation.check().is_ok() { timed(&session, &job, &around) } else { None };
                 let took = rows.as_ref().map_or(Duration::ZERO, |rows| rows.duration);
                 job.promise.keep(Landed::Ahead(rows), took);
             }
@@ -113,6 +115,14 @@ impl<'scope, 'env> Ahead<'scope, 'env> {
         }
         Ok(())
     }
+}
+
+fn timed(session: &Session, job: &Job<'_>, around: &Surroundings<'_>) -> Option<AheadRows> {
+    let target = job.planned.target().to_string();
+    let mut timer = StepTimer::start(around.steps, &target, RunStep::Ahead);
+    let rows = rows::run(session, job, around);
+    timer.end(rows.as_ref().is_none_or(|rows| rows.error.is_some()));
+    rows
 }
 
 fn next<'a>(jobs: &Mutex<Receiver<Job<'a>>>) -> Option<Job<'a>> {

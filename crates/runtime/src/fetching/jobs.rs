@@ -20,6 +20,7 @@ use super::claims::{Left, drop_orphans, left_by_the_dead, settle};
 use crate::arrivals::{Landed, Promise};
 use crate::lib_host::HostContext;
 use crate::planning::PlannedModel;
+use crate::step::{RunStep, StepSink};
 use crate::task::Task;
 use crate::{Cancellation, RunError};
 
@@ -115,11 +116,11 @@ fn start_workers<'scope, 'env>(
     let host = context.host.host(stop.clone())?;
     for _ in 0..workers {
         let (jobs, host, store, stop) = (Arc::clone(&jobs), host.clone(), store.clone(), stop.clone());
-        let run_id = context.run_id.to_owned();
+        let (run_id, steps) = (context.run_id.to_owned(), context.host.steps.clone());
         scope.spawn(move || {
             while let Some(job) = next(&jobs) {
                 let clock = Instant::now();
-                let fetched = job.to_do.run(&host, &store, &stop, &run_id);
+                let fetched = job.to_do.run(&host, &store, &stop, (&run_id, &steps));
                 job.promise.keep(Landed::Fetched(fetched), clock.elapsed());
             }
         });
@@ -145,7 +146,13 @@ fn fingerprint(planned: &PlannedModel, lib: &Lib, arguments: &[(String, HostValu
 }
 
 impl ToFetch<'_> {
-    fn run(self, host: &Host, store: &SharedStore, stop: &Stop, run_id: &str) -> Result<Fetched, RunError> {
+    fn run(
+        self,
+        host: &Host,
+        store: &SharedStore,
+        stop: &Stop,
+        (run_id, steps): (&str, &StepSink),
+    ) -> Result<Fetched, RunError> {
         let fetch = Fetch {
             lib: self.lib,
             host,
@@ -158,8 +165,11 @@ impl ToFetch<'_> {
             store,
             stop,
         };
-        let mut outcome =
-            if stop.is_requested() { Err(RunError::Interrupted) } else { fetch.run().map_err(RunError::from) };
+        let mut outcome = if stop.is_requested() {
+            Err(RunError::Interrupted)
+        } else {
+            steps.timed(&self.target, RunStep::Fetch, || fetch.run()).map_err(RunError::from)
+        };
         if let Ok(Fetched::Rows(Staged { warnings, .. }) | Fetched::Aborted { warnings }) = &mut outcome {
             warnings.extend(self.warnings);
         }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use fetch::described_columns;
 use http_client::Stop;
-use lib_functions::{Host, HostValue, Registry};
+use lib_functions::{Host, HostValue, Lib, PushApi, Registry};
 use project::Environment;
 use push::{Delivery, DeliveryError, Report, Sink};
 use query::DeclaredType;
@@ -20,6 +20,7 @@ use super::images::{LakeImages, is_sent, masked};
 use crate::lib_host::HostContext;
 use crate::masking::refuse_clear;
 use crate::planning::PlannedModel;
+use crate::step::{RunStep, StepSink};
 use crate::{Cancellation, RunError, Session, StateSession};
 
 /// How long calls of `push` may go on after the run was asked to stop (chapter 04 §6.4).
@@ -40,6 +41,7 @@ pub(crate) struct Pushes<'a> {
     /// Whether the worker could not renew in time what it holds.
     is_late: Arc<AtomicBool>,
     chunk: usize,
+    steps: StepSink,
     /// Jobs of dead workers, by target.
     left: BTreeMap<String, Recovery>,
 }
@@ -61,17 +63,28 @@ impl<'a> Pushes<'a> {
         }
         let is_late = Arc::new(AtomicBool::new(false));
         let (begin, end) = stops(cancellation, state, &is_late);
-        let host = context.host(end)?;
-        Ok(Self { plans, registry, store: state.store.clone(), run_id, host, stop: begin, is_late, chunk, left })
+        let (host, steps) = (context.host(end)?, context.steps.clone());
+        Ok(Self { plans, registry, store: state.store.clone(), run_id, host, stop: begin, is_late, chunk, steps, left })
     }
 
     /// Feeds and delivers what a model changed, and what is left from before. `None` if it does not push, or has no
     /// table yet.
     pub(crate) fn after(&mut self, session: &Session, planned: &PlannedModel) -> Result<Option<Report>, RunError> {
         let Some(plan) = self.plans.get(&planned.target().key()) else { return Ok(None) };
-        let Some((lib, api)) = self.registry.get(&plan.lib).and_then(|lib| Some((lib, lib.api.push.as_ref()?))) else {
+        let Some(to) = self.registry.get(&plan.lib).and_then(|lib| Some((lib, lib.api.push.as_ref()?))) else {
             return Ok(None);
         };
+        let steps = self.steps.clone();
+        steps.timed(&planned.target().to_string(), RunStep::Push, || self.deliver(session, planned, to))
+    }
+
+    fn deliver(
+        &mut self,
+        session: &Session,
+        planned: &PlannedModel,
+        (lib, api): (&Lib, &PushApi),
+    ) -> Result<Option<Report>, RunError> {
+        let arguments = self.plans.get(&planned.target().key()).map_or(&[][..], |plan| &plan.arguments[..]);
         // Before anything is fed: with "changes": "net" the masked rows are then the only change.
         refuse_clear(session, &planned.model)?;
         let target = planned.target().key();
@@ -85,7 +98,7 @@ impl<'a> Pushes<'a> {
             target: &target,
             table_uuid: &fed.table_uuid,
             run_id: self.run_id,
-            sink: sink(session, planned, &plan.arguments)?,
+            sink: sink(session, planned, arguments)?,
             stop: &self.stop,
             // A batch is never larger than what is claimed at once.
             chunk: self.chunk.max(usize::try_from(api.batch_size).unwrap_or(usize::MAX)),

@@ -8,7 +8,8 @@ use super::QueueOptions;
 use super::target::{Pushing, pushing_model};
 use crate::lib_host::{HostContext, managed_tokens};
 use crate::pushing::Pushes;
-use crate::run::dag_run_id;
+use crate::run::new_run_id;
+use crate::step::StepSink;
 use crate::{RunError, StateSession, load_models};
 
 /// What became of the targets.
@@ -50,13 +51,14 @@ pub fn drain(
     let session = options.lake()?;
     let Pushing { planned, registry, plans } = Pushing::of(options, &session, models)?;
     let state = StateSession::start(options.store()?)?;
-    let run_id = dag_run_id(jiff::Timestamp::now());
+    let run_id = new_run_id();
     let host = HostContext {
         session: &session,
         root: &options.root,
         environment: &options.environment,
         redactor: &options.redactor,
         output: options.output.clone(),
+        steps: StepSink::default(),
         tokens: Some(managed_tokens(
             &options.root,
             &options.environment,

@@ -6,7 +6,6 @@ use std::time::Instant;
 
 use engine::EngineError;
 use feed::Window;
-use jiff::Timestamp;
 use model::Model;
 use state::StateConfig;
 use types::Target;
@@ -15,7 +14,7 @@ use super::compare::{Comparing, Comparison};
 use super::fork::{Fork, ForkOptions};
 use super::impact::{Impact, impact};
 use crate::planning::PlannedModel;
-use crate::run::{Ran, RunFiles, Scene, dag_run_id, run_models};
+use crate::run::{Ran, RunFiles, Scene, run_models};
 use crate::session::current_snapshot;
 use crate::world::World;
 use crate::{ModelOutcome, Observer, RunError, RunOptions, RunSummary, Session, Status};
@@ -61,25 +60,18 @@ pub fn sandbox(options: &SandboxOptions<'_>, observer: &mut dyn Observer) -> Res
     let clock = Instant::now();
     let SandboxOptions { run, state, confirm } = options;
     let RunFiles { config, models, .. } = RunFiles::read(run)?;
-    let dag_run_id = dag_run_id(Timestamp::now());
     let fork_options =
         ForkOptions { root: &run.root, engine: &run.session, cancellation: &run.cancellation, confirm: *confirm };
     let mut told = Fork::remove_leftovers(&config, &fork_options);
     if models.is_empty() {
         observer.started(0);
-        let run = Ran { warnings: told, ..Ran::default() }.summary(dag_run_id, clock);
+        let run = Ran { warnings: told, ..Ran::default() }.summary(&run.run_id, clock);
         return Ok(SandboxSummary { run, models: Vec::new(), impact: None });
     }
     let fork = Fork::make(&config, &fork_options)?;
     let local = config.local.clone();
     let session = fork.session(config, &fork_options)?;
-    let scene = Scene {
-        options: run,
-        session: &session,
-        local: local.as_ref(),
-        world: World::Sandbox { state },
-        dag_run_id: &dag_run_id,
-    };
+    let scene = Scene { options: run, session: &session, local: local.as_ref(), world: World::Sandbox { state } };
     let mut ran = run_models(&scene, models, observer)?;
     let handle = session.connection.interrupt_handle();
     let (models, impact) =
@@ -87,7 +79,7 @@ pub fn sandbox(options: &SandboxOptions<'_>, observer: &mut dyn Observer) -> Res
     drop(session);
     told.extend(fork.remove().err().map(|error| error.to_string()));
     ran.warnings.append(&mut told);
-    Ok(SandboxSummary { run: ran.summary(dag_run_id, clock), models, impact })
+    Ok(SandboxSummary { run: ran.summary(&run.run_id, clock), models, impact })
 }
 
 /// What a run did, told by the fork.

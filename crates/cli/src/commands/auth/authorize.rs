@@ -20,11 +20,11 @@ pub(crate) fn authorize(name: &ProviderName, args: &AuthArgs, ui: &Ui) -> Result
     let invocation = Invocation::enter(ui)?;
     let environment = &invocation.environment;
     if environment.get("ONDATRA_KEY").is_some_and(|key| !key.is_empty()) {
-        ui.error_text("note: ONDATRA_KEY is ignored: providers are asked directly");
+        ui.note("ONDATRA_KEY is ignored: providers are asked directly");
     }
     let injected = name.injected_variable();
     if environment.names().any(|variable| variable == injected) {
-        ui.error_text(&format!("warning: {injected} is set, and wins over what is authorized here"));
+        ui.warn(&format!("{injected} is set, and wins over what is authorized here"));
     }
     let provider = Provider::read(name, environment)?;
     // Nobody is asked for what cannot be kept.
@@ -55,11 +55,11 @@ pub(crate) fn authorize(name: &ProviderName, args: &AuthArgs, ui: &Ui) -> Result
         ui.line(&format!("Waiting for the answer at {} for 5 minutes, Ctrl-C ends it", consent.redirect_url()));
         None
     };
-    let stored = consent.finish(pasted.as_ref(), &|text| ui.error_text(&format!("warning: {}", ui.message(text))))?;
+    let stored = consent.finish(pasted.as_ref(), &|text| ui.warn(&ui.message(text)))?;
     ui.line(&format!("Authorized {}: {}", stored.provider, ui.message(&stored.scope)));
     if state.is_plain {
         let help = "ENCRYPTION_KEY in config/state.sql protects them, in a state that is made with it";
-        ui.error_text(&format!("warning: the state is not encrypted: who reads its file has the tokens; {help}"));
+        ui.warn(&format!("the state is not encrypted: who reads its file has the tokens; {help}"));
     }
     Ok(ExitCode::SUCCESS)
 }

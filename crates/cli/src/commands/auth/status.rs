@@ -32,7 +32,7 @@ pub(crate) fn status(wait: &StateWait, ui: &Ui) -> Result<ExitCode, CliError> {
         ui.result(&text(&all))?;
     }
     for warning in &broken {
-        ui.error_text(&format!("warning: {warning}"));
+        ui.warn(warning);
     }
     Ok(ExitCode::SUCCESS)
 }

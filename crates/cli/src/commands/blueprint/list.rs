@@ -26,7 +26,7 @@ pub(super) fn list(registry: &Result<Registry, LibError>, ui: &Ui) -> Result<Exi
         Err(error) => (Vec::new(), vec![("lib/".to_owned(), ui.message(&error.to_string()))]),
     };
     for (_, error) in &errors {
-        ui.error_text(&format!("warning: {error}"));
+        ui.warn(error);
     }
     if ui.json {
         ui.result(&document(&libs, &errors).to_string())?;

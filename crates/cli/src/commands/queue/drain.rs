@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use super::{document, options};
 use crate::args::QueueDrainArgs;
 use crate::commands::run::{one_line, push_line};
-use crate::error::{CliError, render};
+use crate::error::{CliError, tell};
+use crate::log::{Fields, Level, fields};
 use crate::signals::cancel_on_signal;
 use crate::ui::{Color, Ui};
 
@@ -16,12 +17,12 @@ pub(crate) fn drain(args: &QueueDrainArgs, ui: &Ui) -> Result<ExitCode, CliError
     let options = options(args.wait.state_wait, ui)?;
     cancel_on_signal(&options.cancellation)?;
     let drained = runtime::drain(&options, args.target.as_deref(), &mut |target| {
-        for line in lines(ui, target) {
-            ui.line(&line);
+        for (level, line) in lines(ui, target) {
+            ui.progress(level, &line, fields([("target", target.target.to_string().into())]));
         }
     })?;
     if drained.targets.is_empty() && !drained.interrupted {
-        ui.line("No model pushes.");
+        ui.progress(Level::Info, "No model pushes.", Fields::new());
     }
     if ui.json {
         let targets: Vec<Value> = drained.targets.iter().map(|target| record(ui, target)).collect();
@@ -44,7 +45,7 @@ fn finish(ui: &Ui, drained: &Drained, is_single: bool) -> Result<ExitCode, CliEr
         // Some errors name it themselves.
         let is_named = is_single || error.to_string().starts_with(&format!("{}:", target.target));
         let context = if is_named { String::new() } else { format!("{}: ", target.target) };
-        ui.error_text(&render(&context, *error, ui));
+        tell(&context, *error, fields([("target", target.target.to_string().into())]), ui);
     }
     match failed.len() {
         0 => Ok(ExitCode::SUCCESS),
@@ -53,16 +54,20 @@ fn finish(ui: &Ui, drained: &Drained, is_single: bool) -> Result<ExitCode, CliEr
     }
 }
 
-fn lines(ui: &Ui, drained: &DrainedTarget) -> Vec<String> {
+fn lines(ui: &Ui, drained: &DrainedTarget) -> Vec<(Level, String)> {
     let status = match (&drained.error, &drained.report) {
         (Some(_), _) => ui.paint("[FAILED]", Color::Red),
         (None, None) => ui.paint("[SKIP]", Color::Yellow),
         (None, Some(_)) => ui.paint("[OK]", Color::Green),
     };
-    let mut lines = vec![format!("{status} {}", drained.target)];
-    lines.extend(drained.report.iter().map(push_line));
-    lines.extend(drained.error.iter().map(|error| format!("  ERROR: {}", one_line(&ui.redact(&error.to_string())))));
-    lines.extend(warnings(ui, drained).iter().map(|warning| format!("  WARN: {}", one_line(warning))));
+    let level = if drained.error.is_some() { Level::Error } else { Level::Info };
+    let mut lines = vec![(level, format!("{status} {}", drained.target))];
+    lines.extend(drained.report.iter().map(|report| (Level::Info, push_line(report))));
+    let error = |error: &RunError| format!("  ERROR: {}", one_line(&ui.redact(&error.to_string())));
+    // The log has it once, where it is told with its code.
+    lines.extend(drained.error.iter().filter(|_| !ui.logs_json()).map(|one| (Level::Error, error(one))));
+    let warning = |warning: &String| (Level::Warn, format!("  WARN: {}", one_line(warning)));
+    lines.extend(warnings(ui, drained).iter().map(warning));
     lines
 }
 

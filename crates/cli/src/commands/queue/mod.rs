@@ -5,7 +5,6 @@ mod drain;
 mod overview;
 mod show;
 
-use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,9 +40,9 @@ pub(super) fn options(wait: Duration, ui: &Ui) -> Result<QueueOptions, CliError>
         state_wait: wait,
         open_state: state_opener(&invocation.root, &invocation.environment, &session, wait)?,
         redactor: ui.redactor(),
-        output: Arc::new(|line| {
-            // Nobody is left to be told.
-            let _ = writeln!(std::io::stderr(), "{line}");
+        output: Arc::new({
+            let log = ui.log();
+            move |line| log.printed(line)
         }),
         root: invocation.root,
         cwd: invocation.cwd,
@@ -66,7 +65,7 @@ pub(super) fn document(keys: Value, warnings: &[String]) -> String {
 /// Prints warnings for people; with `--json` they are in the document as well.
 pub(super) fn warn(ui: &Ui, warnings: &[String]) {
     for warning in warnings {
-        ui.error_text(&format!("warning: {warning}"));
+        ui.warn(warning);
     }
 }
 

@@ -4,14 +4,14 @@ mod boxes;
 mod diff;
 mod records;
 
-use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use project::check_state_key;
 use runtime::{
-    Cancellation, ModelOutcome, Observer, RunOptions, SandboxOptions, SandboxSummary, sandbox as run_sandbox,
+    Cancellation, ModelOutcome, Observer, RunOptions, SandboxOptions, SandboxSummary, StepSink, new_run_id,
+    sandbox as run_sandbox,
 };
 use types::Target;
 
@@ -36,6 +36,8 @@ pub(crate) fn sandbox(args: SandboxArgs, ui: &Ui) -> Result<ExitCode, CliError> 
     let session = invocation.session_options();
     let state = state_config(&invocation, check_state_key(&invocation.root, &invocation.environment)?, STATE_WAIT)?;
     let is_single = args.model.is_some();
+    let run_id = new_run_id();
+    ui.log().set_run(&run_id);
     let models = invocation.root.join("models");
     let options = SandboxOptions {
         run: RunOptions {
@@ -44,9 +46,9 @@ pub(crate) fn sandbox(args: SandboxArgs, ui: &Ui) -> Result<ExitCode, CliError> 
             state_wait: STATE_WAIT,
             open_state: state_opener(&invocation.root, &invocation.environment, &session, STATE_WAIT)?,
             redactor: ui.redactor(),
-            output: Arc::new(|line| {
-                // Nobody is left to be told.
-                let _ = writeln!(std::io::stderr(), "{line}");
+            output: Arc::new({
+                let log = ui.log();
+                move |line| log.printed(line)
             }),
             jobs: JOBS,
             waits: true,
@@ -55,6 +57,9 @@ pub(crate) fn sandbox(args: SandboxArgs, ui: &Ui) -> Result<ExitCode, CliError> 
             environment: invocation.environment,
             session,
             cancellation,
+            run_id,
+            steps: StepSink::default(),
+            looks_at_queue: false,
         },
         state,
         confirm: &|connections| confirm(ui, connections, args.yes),
@@ -63,12 +68,12 @@ pub(crate) fn sandbox(args: SandboxArgs, ui: &Ui) -> Result<ExitCode, CliError> 
     let summary = run_sandbox(&options, &mut report)?;
     report.progress = None;
     show(ui, &summary, is_single, &models.display().to_string())?;
-    conclude(ui, &summary.run, is_single)
+    conclude(ui, &summary.run, is_single, false)
 }
 
 /// Whether connections to production may be ended; `None` if nobody can be asked.
 fn confirm(ui: &Ui, connections: u64, yes: bool) -> Option<bool> {
-    ui.error_text(&format!("warning: sandbox will terminate {connections} active connection(s)"));
+    ui.warn(&format!("sandbox will terminate {connections} active connection(s)"));
     if yes { Some(true) } else { ui.ask("Continue?") }
 }
 

@@ -46,7 +46,7 @@ fn announce(served: &Served, ui: &Ui) -> Result<(), CliError> {
                    before it";
     let warnings: Vec<&str> = served.is_public.then_some(warning).into_iter().collect();
     for warning in &warnings {
-        ui.error_text(&format!("warning: {warning}"));
+        ui.warn(warning);
     }
     if ui.json {
         let document =
