@@ -2,7 +2,8 @@
 
 use crate::project;
 
-const FETCHING: &str = "API = {\"fetch\": {}}\n\ndef fetch(page):\n    return {\"rows\": [{\"id\": 1}], \"next\": None}\n";
+const FETCHING: &str =
+    "API = {\"fetch\": {}}\n\ndef fetch(page):\n    return {\"rows\": [{\"id\": 1}], \"next\": None}\n";
 
 #[test]
 fn what_needs_no_state_runs_where_it_cannot_be_opened() {
