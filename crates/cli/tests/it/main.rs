@@ -29,6 +29,7 @@ mod lineage_command;
 mod maintenance;
 mod masking;
 mod new;
+mod object_store;
 mod observability;
 mod parallel;
 mod pins;
