@@ -26,6 +26,7 @@ mod kinds;
 mod layout;
 mod lineage;
 mod lineage_command;
+mod long_life;
 mod maintenance;
 mod masking;
 mod new;
