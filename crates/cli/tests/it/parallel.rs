@@ -219,7 +219,7 @@ fn errors_are_the_same_whether_queries_ran_ahead_or_not() {
 fn queries_for_which_memory_is_too_little_at_once_run_alone() {
     let project = project();
     // A list of 4 million numbers does not go to disk.
-    project.write("config/settings.sql", "SET memory_limit = '140MB'; SET threads = 2;");
+    project.write("config/settings.sql", "SET memory_limit = '110MB'; SET threads = 2;");
     for name in ["a", "b", "c", "d"] {
         project.model(&format!("raw/{name}"), "SELECT len(list(i)) AS n FROM range(4000000) r(i)");
     }
