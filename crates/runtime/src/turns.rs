@@ -319,7 +319,10 @@ impl Turns<'_, '_, '_> {
         if outcome.error.is_some() {
             self.progress.failed.insert(planned.target().key());
         }
-        self.outside.push(self.context, planned, &mut outcome);
+        // What another worker has is its to deliver.
+        if self.outside.leases.is_none() || self.progress.leases.contains_key(&at) {
+            self.outside.push(self.context, planned, &mut outcome);
+        }
         (outcome.duration, outcome.ended) = (took + clock.elapsed(), SystemTime::now());
         outcome.warnings.extend(self.release(at).err().map(|error| error.to_string()));
         self.observer.model_finished(&outcome);
