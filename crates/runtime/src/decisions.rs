@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use engine::LakeFacts;
 use plan::DependencyState;
@@ -13,6 +14,9 @@ use crate::run::Wish;
 use crate::session::current_snapshot;
 use crate::{RunError, Session};
 
+/// How long facts are new enough to tell that another process has run a model: that only saves work.
+const NEW_ENOUGH: Duration = Duration::from_millis(200);
+
 /// The decisions of a run.
 pub(crate) struct Decisions {
     /// Those made in one batch, by lower-case target.
@@ -21,6 +25,8 @@ pub(crate) struct Decisions {
     ran: BTreeSet<String>,
     /// Whether a commit was made since the facts were read.
     stale: bool,
+    /// When it was last asked whether others committed something.
+    looked: Instant,
 }
 
 impl Decisions {
@@ -38,7 +44,7 @@ impl Decisions {
             })
         };
         let made = planned.iter().map(|planned| (planned.target().key(), decide_one(planned))).collect();
-        Self { made, ran: BTreeSet::new(), stale: false }
+        Self { made, ran: BTreeSet::new(), stale: false, looked: Instant::now() }
     }
 
     /// Whether a model can be decided as far as is known at the start.
@@ -80,8 +86,14 @@ impl Decisions {
         self.stale = true;
     }
 
+    /// [`Self::look_again`], every now and then.
+    pub fn look_now_and_then(&mut self, context: &RunContext<'_>, facts: &mut Arc<LakeFacts>) -> Result<(), RunError> {
+        if self.looked.elapsed() < NEW_ENOUGH { Ok(()) } else { self.look_again(context, facts) }
+    }
+
     /// Plans afresh, if another process has committed something since the facts were read.
     pub fn look_again(&mut self, context: &RunContext<'_>, facts: &mut Arc<LakeFacts>) -> Result<(), RunError> {
+        self.looked = Instant::now();
         let session = context.session;
         if current_snapshot(&session.connection, &session.lake)? == context.seen.get() {
             return Ok(());

@@ -6,7 +6,7 @@ use state::{LeaseAnswer, SharedStore, StateError};
 use types::Target;
 
 /// Pause between two questions whether a model is free.
-pub(crate) const PAUSE: Duration = Duration::from_millis(500);
+pub(crate) const PAUSE: Duration = Duration::from_millis(200);
 
 /// Where leases of models are taken.
 #[derive(Clone, Copy)]

@@ -68,7 +68,7 @@ fn a_model_that_has_not_read_the_changes_keeps_them() {
         [format!(
             "kept 5 snapshots: staging.b has not read the changes since snapshot {since}, staging.still last read the \
              lake at snapshot {} (run it, then expire again)",
-            since + 1
+            position(&lake, "staging.still")
         )]
     );
     let output = project.run(&["run"]).success().stdout;
