@@ -133,7 +133,7 @@ pub(crate) enum Command {
     /// Examples:
     ///   ondatrasql sandbox                  all models: what a run would change
     ///   ondatrasql sandbox staging.orders   one model, with what reads it
-    #[command(override_usage = "ondatrasql sandbox [<model>] [--yes]", verbatim_doc_comment)]
+    #[command(override_usage = "ondatrasql sandbox [<model>] [--yes] [--state-wait <duration>]", verbatim_doc_comment)]
     Sandbox(SandboxArgs),
     /// Ask the lake: one read-only SQL statement
     ///
@@ -349,6 +349,9 @@ pub(crate) struct SandboxArgs {
     /// End connections to a production catalog in PostgreSQL without asking
     #[arg(long)]
     pub(crate) yes: bool,
+    /// How long to wait for a state file that a run has, like 30s or 5m
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = crate::duration::parse)]
+    pub(crate) state_wait: std::time::Duration,
 }
 
 #[derive(Args)]

@@ -132,3 +132,19 @@ fn outside_of_a_project_and_with_operands_it_is_refused() {
     assert!(output.stderr.contains("not in an ondatrasql project"), "{}", output.stderr);
     assert!(project().run(&["doctor", "x"]).failure(2).stderr.contains("extra args: x"));
 }
+
+#[test]
+fn a_catalog_that_is_gone_is_told_and_not_made() {
+    let project = sound();
+    let found = findings(&project, 0);
+    assert!(told(&found, "catalog").contains("it is made by the first command"), "{found:?}");
+    assert!(!project.root().join("ducklake.sqlite").exists());
+    project.model("raw/a", "SELECT 1 AS a");
+    project.run(&["run"]).success();
+    for file in ["ducklake.sqlite", "ducklake.sqlite-wal", "ducklake.sqlite-shm"] {
+        let _ = fs::remove_file(project.root().join(file));
+    }
+    let found = findings(&project, 1);
+    assert!(told(&found, "catalog").contains("bring the catalog back from a backup"), "{found:?}");
+    assert!(!project.root().join("ducklake.sqlite").exists());
+}

@@ -5,7 +5,7 @@
 
 use std::fs::{self, File};
 use std::io::ErrorKind;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -28,6 +28,15 @@ pub(super) struct Folder {
     _lock: File,
 }
 
+/// Makes a folder for its owner alone: it holds rows like those of production.
+fn private(folder: &Path) -> std::io::Result<()> {
+    fs::DirBuilder::new().mode(0o700).create(folder)
+}
+
+fn is_there(error: std::io::Error) -> std::io::Result<()> {
+    if error.kind() == ErrorKind::AlreadyExists { Ok(()) } else { Err(error) }
+}
+
 impl Folder {
     /// Makes one.
     pub fn new(root: &Path) -> Result<Self, SandboxError> {
@@ -39,7 +48,7 @@ impl Folder {
         let path = all.join(format!("{}-{}", std::process::id(), hex(&random)));
         let failed = |error| SandboxError::file("make", &path, &error);
         let mut attempt = 1;
-        while let Err(error) = fs::create_dir_all(&all).and_then(|()| fs::create_dir(&path)) {
+        while let Err(error) = private(&all).or_else(is_there).and_then(|()| private(&path)) {
             if error.kind() != ErrorKind::NotFound || attempt == ATTEMPTS {
                 return Err(failed(error));
             }
@@ -50,7 +59,7 @@ impl Folder {
         let _ = lock.try_lock();
         let folder = Self { path, _lock: lock };
         for inner in [folder.catalog(), folder.data()] {
-            fs::create_dir(&inner).map_err(|error| SandboxError::file("make", inner, &error))?;
+            private(&inner).map_err(|error| SandboxError::file("make", inner, &error))?;
         }
         Ok(folder)
     }

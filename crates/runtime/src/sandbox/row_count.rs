@@ -16,8 +16,9 @@ struct Counted {
     table: i64,
     then: i64,
     now: i64,
-    /// Rows of the table may be in the catalog itself.
-    is_inlined: bool,
+    /// Whether that is not certain: rows may be in the catalog itself, or a file holds changes of several snapshots and
+    /// tells their number as of the last one.
+    is_uncertain: bool,
 }
 
 impl RowCounts {
@@ -33,23 +34,26 @@ impl RowCounts {
                 sum(now)
             )
         };
+        let later = |table: &str| format!("SELECT table_id FROM {metadata}.{table} WHERE partial_max > {then}");
         let sql = format!(
             "SELECT s.schema_name, t.table_name, t.table_id, \
              coalesce(f.t, 0) - coalesce(d.t, 0), coalesce(f.n, 0) - coalesce(d.n, 0), \
-             t.table_id IN (SELECT table_id FROM {metadata}.ducklake_inlined_data_tables) \
+             t.table_id IN (SELECT table_id FROM {metadata}.ducklake_inlined_data_tables UNION ALL {} UNION ALL {}) \
              FROM (SELECT * FROM {metadata}.ducklake_table WHERE {live}) t \
              JOIN (SELECT * FROM {metadata}.ducklake_schema WHERE {live}) s ON s.schema_id = t.schema_id \
              LEFT JOIN {} f ON f.table_id = t.table_id LEFT JOIN {} d ON d.table_id = t.table_id",
+            later("ducklake_data_file"),
+            later("ducklake_delete_file"),
             sums("ducklake_data_file", "record_count"),
             sums("ducklake_delete_file", "delete_count"),
             live = live(now),
         );
         let mut counts = BTreeMap::new();
         for row in session.connection.query(&sql)?.into_values() {
-            let [Value::Text(schema), Value::Text(name), table, then, now, is_inlined] = &row[..] else { continue };
+            let [Value::Text(schema), Value::Text(name), table, then, now, is_uncertain] = &row[..] else { continue };
             let (Some(table), Some(then), Some(now)) = (table.as_i64(), then.as_i64(), now.as_i64()) else { continue };
-            let is_inlined = is_inlined.as_bool() != Some(false);
-            counts.insert(Target::new(schema, name).key(), Counted { table, then, now, is_inlined });
+            let is_uncertain = is_uncertain.as_bool() != Some(false);
+            counts.insert(Target::new(schema, name).key(), Counted { table, then, now, is_uncertain });
         }
         Ok(Self(counts))
     }
@@ -57,7 +61,7 @@ impl RowCounts {
     /// The rows, then and now, of the table that has this name now; `None` where the metadata does not tell, because rows or
     /// deletions are kept in tables of the catalog.
     pub fn of(&self, session: &Session, target: &Target) -> Result<Option<(i64, i64)>, EngineError> {
-        let Some(counted) = self.0.get(&target.key()).filter(|counted| !counted.is_inlined) else { return Ok(None) };
+        let Some(counted) = self.0.get(&target.key()).filter(|counted| !counted.is_uncertain) else { return Ok(None) };
         let sql = format!("SELECT count(*) FROM {}.ducklake_inlined_delete_{}", session.metadata, counted.table);
         match session.connection.query_value(&sql) {
             // There is no such table, as for most.

@@ -84,6 +84,30 @@ impl<'a> Source<'a> {
     }
 }
 
+/// A lake's catalog that is not there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingCatalog {
+    /// Its file.
+    pub file: PathBuf,
+    /// The folder of its data files, if that holds any.
+    pub left_behind: Option<PathBuf>,
+}
+
+/// The catalog of the configuration, if it is a file that is not there; opening the lake would make it. Paths are those
+/// of the process's folder.
+pub fn missing_catalog(config: &ConfigFiles) -> Option<MissingCatalog> {
+    let source = Source::read(config).ok()?;
+    let (Backend::Sqlite(file) | Backend::Duckdb(file)) = &source.backend else { return None };
+    // Without a folder for it, it cannot be made either.
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if file.exists() || folder.is_some_and(|folder| !folder.is_dir()) {
+        return None;
+    }
+    let holds_any = |folder: &PathBuf| std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
+    let left_behind = source.data_path().map(PathBuf::from).filter(holds_any);
+    Some(MissingCatalog { file: file.clone(), left_behind })
+}
+
 fn is_lake(attach: &Attach) -> bool {
     attach.path.starts_with(DUCKLAKE)
 }

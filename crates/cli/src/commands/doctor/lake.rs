@@ -2,7 +2,7 @@
 
 use engine::{EngineError, LakeFacts};
 use project::ConfigFiles;
-use runtime::Session;
+use runtime::{MissingCatalog, Session, missing_catalog};
 
 use super::finding::Finding;
 use crate::invocation::Invocation;
@@ -11,6 +11,10 @@ use crate::invocation::Invocation;
 const AHEAD_SECONDS: i64 = 60;
 
 pub(super) fn lake(config: &ConfigFiles, invocation: &Invocation) -> Vec<Finding> {
+    // Opening it would make it.
+    if let Some(missing) = missing_catalog(config) {
+        return vec![of_missing(&missing)];
+    }
     let session = match Session::open(config, &invocation.session_options()) {
         Ok(session) => session,
         Err(error) => return vec![Finding::of_error("catalog", &error)],
@@ -25,6 +29,19 @@ pub(super) fn lake(config: &ConfigFiles, invocation: &Invocation) -> Vec<Finding
             clock(ahead),
         ],
         Err(error) => vec![Finding::of_error("catalog", &error)],
+    }
+}
+
+fn of_missing(MissingCatalog { file, left_behind }: &MissingCatalog) -> Finding {
+    let file = file.display();
+    match left_behind {
+        None => Finding::ok("catalog", format!("{file}: it is made by the first command that opens the lake")),
+        Some(folder) => Finding::error(
+            "catalog",
+            format!("{file} is not there, and {} holds files of a lake", folder.display()),
+            "bring the catalog back from a backup before anything else runs: a new one knows nothing of these files, and \
+             maintenance deletes what no catalog knows",
+        ),
     }
 }
 

@@ -6,7 +6,6 @@ mod records;
 
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 use project::check_state_key;
 use runtime::{
@@ -24,8 +23,6 @@ use crate::progress::Progress;
 use crate::signals::cancel_on_signal;
 use crate::ui::Ui;
 
-/// How long to wait for a state file that a run has: as long as `run` waits for another one.
-const STATE_WAIT: Duration = Duration::from_secs(10);
 /// How many models fetch at a time, as in `run`.
 const JOBS: usize = 4;
 
@@ -34,7 +31,8 @@ pub(crate) fn sandbox(args: SandboxArgs, ui: &Ui) -> Result<ExitCode, CliError> 
     let cancellation = Cancellation::default();
     cancel_on_signal(&cancellation)?;
     let session = invocation.session_options();
-    let state = state_config(&invocation, check_state_key(&invocation.root, &invocation.environment)?, STATE_WAIT)?;
+    let state =
+        state_config(&invocation, check_state_key(&invocation.root, &invocation.environment)?, args.state_wait)?;
     let is_single = args.model.is_some();
     let run_id = new_run_id();
     ui.log().set_run(&run_id);
@@ -43,8 +41,8 @@ pub(crate) fn sandbox(args: SandboxArgs, ui: &Ui) -> Result<ExitCode, CliError> 
         run: RunOptions {
             wish: None,
             model: args.model,
-            state_wait: STATE_WAIT,
-            open_state: state_opener(&invocation.root, &invocation.environment, &session, STATE_WAIT)?,
+            state_wait: args.state_wait,
+            open_state: state_opener(&invocation.root, &invocation.environment, &session, args.state_wait)?,
             redactor: ui.redactor(),
             output: Arc::new({
                 let log = ui.log();

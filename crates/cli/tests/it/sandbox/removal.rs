@@ -1,6 +1,7 @@
 //! A sandbox is gone afterwards, however it ends; what a killed one leaves goes with the next.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
@@ -38,9 +39,12 @@ fn folder_with_data(project: &Project) -> PathBuf {
 
 #[test]
 fn an_interrupted_sandbox_leaves_nothing() {
-    for signal in ["-INT", "-TERM"] {
+    for signal in ["-INT", "-TERM", "-HUP"] {
         let project = project();
         let (mut child, folder) = endless(&project);
+        for private in [folder.parent().unwrap(), &folder, &folder.join("data"), &folder.join("catalog")] {
+            assert_eq!(fs::metadata(private).unwrap().permissions().mode() & 0o77, 0, "{}", private.display());
+        }
         assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
         assert_eq!(child.wait().unwrap().code(), Some(1));
         assert!(!folder.exists() && !project.root().join(".sandbox").exists(), "{signal}");
