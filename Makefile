@@ -11,12 +11,13 @@ ONDATRA_PROFILE ?= release
 TARGET_DIR := $(abspath $(or $(CARGO_TARGET_DIR),target))
 # Cargo puts the profile "dev" into a folder of another name.
 PROFILE_DIR := $(if $(filter dev,$(ONDATRA_PROFILE)),debug,$(ONDATRA_PROFILE))
+export DEMO
 export ONDATRA_BIN ?= $(TARGET_DIR)/$(PROFILE_DIR)/ondatrasql
 
 # cargo nextest runs the tests of all crates at once; plain cargo does without it.
 HAS_NEXTEST := $(shell command -v cargo-nextest 2>/dev/null)
 
-.PHONY: help engine postgres build demo test lint bench dist soak docs book check-docs
+.PHONY: help engine postgres object-store build demo test lint bench dist soak docs book check-docs
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -27,15 +28,18 @@ engine: ## bring the pinned DuckDB library and extensions into .engine/
 postgres: ## bring PostgreSQL for the tests (apt-get, where it is missing)
 	@scripts/postgres
 
+object-store: ## bring an object store for the tests
+	@scripts/object-store
+
 build: engine ## build the binary (ONDATRA_PROFILE=dev for a debug build)
 	cargo build --profile $(ONDATRA_PROFILE) --bin ondatrasql
 
-demo: build ## build, fetch a year of flights, run the example twice, show results
+demo: build $(if $(filter cloud,$(DEMO)),postgres object-store) ## build, fetch a year of flights, run the example twice, show results (DEMO=cloud: in PostgreSQL and an object store)
 	@scripts/demo-data
 	@scripts/demo
 
 # Doc tests come first, so that the run closes with the summary of all others.
-test: engine postgres ## run every test
+test: engine postgres object-store ## run every test
 	cargo test --workspace --doc
 	$(if $(HAS_NEXTEST),cargo nextest run --workspace,cargo test --workspace --all-targets)
 
@@ -43,11 +47,11 @@ lint: engine ## check formatting and clippy, warnings are errors
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 
-bench: engine postgres ## measure (crates/bench)
+bench: engine postgres ## measure, all or WORD=… (docs/benchmarks.md)
 	cargo build --release --bin ondatrasql
-	cargo run --release -p bench
+	cargo run --release -p bench -- $(if $(WORD),"$(WORD)")
 
-soak: engine postgres ## run the long tests: faults, crashes, random histories
+soak: engine postgres object-store ## run the long tests: faults, crashes, random histories
 	$(if $(HAS_NEXTEST),ONDATRA_SOAK=1 cargo nextest run --workspace --release --no-fail-fast --run-ignored all soak,ONDATRA_SOAK=1 cargo test --workspace --release --no-fail-fast soak -- --include-ignored)
 
 docs: engine ## build the API documentation, warnings are errors

@@ -52,7 +52,7 @@ fn many(binary: &Path, kind: BackendKind, what: &'static str, bar: f64) -> Figur
 /// next one is sent, so there is no bar: one commit of one row takes longer than the function.
 pub fn instant(binary: &Path) -> Figure {
     let what = "drain 1,000,000 events, batch 1,000 of 0 ms / no queue, file";
-    drain(binary, BackendKind::File, what, f64::INFINITY, (1_000_000, 1_000, INSTANT))
+    drain(binary, BackendKind::File, what, None, (1_000_000, 1_000, INSTANT))
 }
 
 /// Single events, as a service without batches takes them.
@@ -90,7 +90,7 @@ pub fn memory(binary: &Path) -> Figure {
 /// How many events there are, how many of them a batch, and the function.
 type Load = (u64, usize, &'static str);
 
-fn drain(binary: &Path, kind: BackendKind, what: &'static str, bar: f64, load: Load) -> Figure {
+fn drain(binary: &Path, kind: BackendKind, what: &'static str, bar: impl Into<Option<f64>>, load: Load) -> Figure {
     let backlog = Backlog::of(binary, kind, load);
     Figure::measure_times(1, what, bar, |_| backlog.drain(binary), |_| backlog.floor(load.1))
 }

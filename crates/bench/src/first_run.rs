@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use crate::fifty::fifty_models;
 use crate::measure::{Figure, time};
-use crate::workspace::{Project, fifty_models, source_rows};
+use crate::workspace::{Project, source_rows};
 
 const ROWS: usize = 100_000;
 

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use crate::fifty::fifty_models;
 use crate::measure::{Figure, time};
-use crate::workspace::{Project, fifty_models, source_rows};
+use crate::workspace::{Project, source_rows};
 
 /// A project of fifty models that has run, and so many snapshots since then: changes of a table that no
 /// model reads, each with a commit record of the usual size. They are written into the catalog at once.

@@ -3,14 +3,15 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
 use engine::{Connection, Database};
 
 use crate::measure::{Figure, time};
+use crate::peers;
 use crate::workspace::Project;
 
 const PAGES: usize = 1_000;
@@ -50,26 +51,24 @@ pub fn against_bare_loop(binary: &Path) -> Figure {
 
 /// The same fetch / dlt's REST source into DuckDB.
 pub fn against_dlt(binary: &Path) -> Figure {
-    let server = Server::start(PAGES);
-    let project = project(&server, "");
     let what = "fetch 1,000,000 rows of 10 columns / dlt 1.31";
-    let Some(python) = dlt_environment() else { return Figure::skipped(what) };
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/dlt_ingest.py");
-    Figure::measure_times(
-        1,
-        what,
-        0.2,
-        |_| {
+    peers::against(&peers::DLT, what, |dlt| {
+        let server = Server::start(PAGES);
+        let project = project(&server, "");
+        let bench = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/dlt");
+        let load = || {
+            let folder = Project::new();
+            folder.write(".dlt/config.toml", include_str!("../peers/dlt/config.toml"));
+            let mut load = dlt.command("python");
+            load.arg(bench.join("ingest.py")).arg(server.url()).current_dir(folder.dir.path()).stdout(Stdio::null());
+            time(|| assert!(load.status().unwrap().success()))
+        };
+        let fetch = || {
             project.forget_lake();
             time(|| project.run(binary))
-        },
-        |_| {
-            let folder = tempfile::tempdir().unwrap();
-            let mut dlt = Command::new(&python);
-            dlt.arg(&script).arg(server.url()).current_dir(folder.path()).stdout(Stdio::null());
-            time(|| assert!(dlt.status().unwrap().success()))
-        },
-    )
+        };
+        Figure::measure_times(1, what, 0.2, |_| fetch(), |_| load())
+    })
 }
 
 /// Peak memory with a million rows / with 100,000, in MiB as if they were milliseconds.
@@ -252,18 +251,4 @@ fn answer(stream: TcpStream, pages: &[Vec<u8>], pause: Duration) {
             return;
         }
     }
-}
-
-/// dlt in an environment of its own beside the binaries; `None` where it cannot be installed.
-fn dlt_environment() -> Option<PathBuf> {
-    let folder = std::env::current_exe().ok()?.parent()?.join("bench-dlt");
-    let python = folder.join("bin/python");
-    let works = || Command::new(&python).args(["-c", "import dlt, duckdb"]).stderr(Stdio::null()).status();
-    if works().is_ok_and(|status| status.success()) {
-        return Some(python);
-    }
-    let made = Command::new("python3").args(["-m", "venv"]).arg(&folder).status().ok()?.success();
-    let mut install = Command::new(&python);
-    install.args(["-m", "pip", "install", "--quiet", "dlt[duckdb]==1.31.0"]).stdout(Stdio::null());
-    (made && install.status().ok()?.success()).then_some(python)
 }

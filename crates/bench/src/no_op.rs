@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use crate::fifty::fifty_models;
 use crate::measure::{Figure, time};
-use crate::workspace::{Project, fifty_models, source_rows};
+use crate::workspace::{Project, source_rows};
 
 /// A project of the first `models` of the fifty, over a lake table of `rows` rows, already run.
 fn settled(binary: &Path, rows: usize, models: usize) -> Project {

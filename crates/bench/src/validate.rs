@@ -12,51 +12,43 @@ use crate::workspace::Project;
 
 const MODELS: usize = 1_000;
 
-/// A project of raw, staging and mart models that read each other; and their files.
-fn project() -> (Project, Vec<PathBuf>) {
+/// The texts of a raw, a staging and a mart model, with places for numbers.
+pub struct Templates {
+    pub raw: &'static str,
+    pub staging: &'static str,
+    pub mart: &'static str,
+}
+
+const OURS: Templates = Templates {
+    raw: include_str!("../projects/validate/raw.sql"),
+    staging: include_str!("../projects/validate/staging.sql"),
+    mart: include_str!("../projects/validate/mart.sql"),
+};
+
+/// Files of a project of so many models that read each other: path and text.
+pub fn files(models: usize, templates: &Templates) -> Vec<(String, String)> {
+    let third = models / 3;
+    let text = |template: &str, numbers: &[(&str, usize)]| {
+        numbers.iter().fold(template.to_owned(), |text, (name, number)| text.replace(name, &number.to_string()))
+    };
+    let file = |at: usize| match at / third {
+        0 => (format!("models/raw/r{at}.sql"), text(templates.raw, &[("<at>", at)])),
+        1 => (format!("models/staging/s{at}.sql"), text(templates.staging, &[("<at>", at), ("<raw>", at - third)])),
+        _ => {
+            let numbers = [("<staging>", third + at % third), ("<raw>", at % third)];
+            (format!("models/mart/m{at}.sql"), text(templates.mart, &numbers))
+        }
+    };
+    (0..models).map(file).collect()
+}
+
+/// A project of raw, staging and mart models.
+pub fn project(models: usize) -> Project {
     let project = Project::new();
-    let third = MODELS / 3;
-    let mut files = Vec::new();
-    for at in 0..MODELS {
-        let (path, sql) = match at / third {
-            0 => (format!("models/raw/r{at}.sql"), raw(at)),
-            1 => (format!("models/staging/s{at}.sql"), staging(at, at - third)),
-            _ => (format!("models/mart/m{at}.sql"), mart(third + at % third, at % third)),
-        };
-        project.write(&path, &sql);
-        files.push(project.dir.path().join(path));
+    for (path, text) in files(models, &OURS) {
+        project.write(&path, &text);
     }
-    (project, files)
-}
-
-fn raw(at: usize) -> String {
-    format!(
-        "-- @kind: append\n-- @description: orders of branch {at}\n-- @incremental: updated_at\n\
-         SELECT id, customer_id, branch, status, amount, currency, created_at, updated_at\n\
-         FROM source.orders\nWHERE branch = {at} AND updated_at > getvariable('incr_last_value')"
-    )
-}
-
-fn staging(at: usize, raw: usize) -> String {
-    format!(
-        "-- @kind: merge\n-- @unique_key: id\n-- @column: customer = who ordered | PII\n\
-         WITH newest AS (\n  SELECT *, row_number() OVER (PARTITION BY id ORDER BY updated_at DESC) AS n\n  \
-         FROM raw.r{raw}\n)\n\
-         SELECT id, coalesce(trim(customer_id), 'unknown') AS customer, branch + {at} AS branch,\n  \
-         CASE WHEN status IN ('paid', 'sent') THEN 'done' WHEN status = 'new' THEN 'open' END AS status,\n  \
-         amount::DECIMAL(18, 2) AS amount, upper(currency) AS currency, created_at::DATE AS day\n\
-         FROM newest\nWHERE n = 1 AND amount IS NOT NULL"
-    )
-}
-
-fn mart(staging: usize, raw: usize) -> String {
-    format!(
-        "-- @kind: table\n\
-         SELECT s.day, s.currency, count(*) AS orders, sum(s.amount) AS amount, avg(s.amount) AS mean,\n  \
-         count(*) FILTER (WHERE s.status = 'open') AS open, max(r.updated_at) AS newest\n\
-         FROM staging.s{staging} AS s\nLEFT JOIN raw.r{raw} AS r ON r.id = s.id AND r.branch <> s.branch\n\
-         GROUP BY ALL\nHAVING count(*) > (SELECT min(amount) FROM staging.s{staging})\nORDER BY s.day"
-    )
+    project
 }
 
 /// What validating cannot do without: an engine, the files, the trees as text.
@@ -73,8 +65,32 @@ fn floor(files: &[PathBuf]) {
 }
 
 pub fn figure(binary: &Path) -> Figure {
-    let (project, files) = project();
+    let project = project(MODELS);
+    let files: Vec<PathBuf> = files(MODELS, &OURS).into_iter().map(|(path, _)| project.dir.path().join(path)).collect();
     let what = "validate 1,000 models / reading and serializing their SQL";
     let validate = || project.command(binary, &["validate"]);
     Figure::measure(what, 4.5, |_| time(validate), |_| time(|| floor(&files)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{OURS, files};
+
+    #[test]
+    fn no_place_for_a_number_is_left_and_every_model_that_is_read_is_there() {
+        let files = files(31, &OURS);
+        let known: Vec<String> =
+            files.iter().map(|(path, _)| path["models/".len()..path.len() - ".sql".len()].replace('/', ".")).collect();
+        let words =
+            |text: &str| text.split(|c: char| c.is_whitespace() || "(),".contains(c)).map(str::to_owned).collect();
+        for (path, text) in &files {
+            assert!(!text.contains("<at>") && !text.contains("<raw>") && !text.contains("<staging>"), "{path}: {text}");
+            let words: Vec<String> = words(text);
+            let read = words.iter().filter(|word| word.starts_with("raw.r") || word.starts_with("staging.s"));
+            for name in read {
+                assert!(known.contains(name), "{path} reads {name}");
+            }
+        }
+        assert_eq!(files.len(), 31);
+    }
 }

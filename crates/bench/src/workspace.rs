@@ -100,20 +100,6 @@ impl Project {
     }
 }
 
-/// 50 models as `(schema, name, sql)`: 10 raw ones over `source`, 20 staging, 20 mart.
-pub fn fifty_models(source: &str) -> Vec<(&'static str, String, String)> {
-    let raw = (0..10).map(|at| ("raw", format!("r{at}"), format!("SELECT * FROM {source} WHERE id % 10 <> {at}")));
-    let staging = (0..20).map(|at| {
-        let sql = format!("SELECT id, grp, upper(name) AS name, amount * {} AS amount FROM raw.r{}", at + 1, at % 10);
-        ("staging", format!("s{at}"), sql)
-    });
-    let mart = (0..20).map(|at| {
-        let sql = format!("SELECT grp, count(*) AS n, sum(amount) AS amount FROM staging.s{at} GROUP BY grp");
-        ("mart", format!("m{at}"), sql)
-    });
-    raw.chain(staging).chain(mart).collect()
-}
-
 /// The query of the rows that all benchmarks start from.
 pub fn source_rows(rows: usize) -> String {
     format!(

@@ -172,6 +172,11 @@ impl EngineError {
         matches!(self, Self::Sql { class, .. } if !outside(class) && !self.is_conflict())
     }
 
+    /// Whether the engine's memory was too little for what went on.
+    pub fn is_out_of_memory(&self) -> bool {
+        matches!(self, Self::Sql { class, .. } if class.starts_with("Out of Memory"))
+    }
+
     /// Whether the engine can answer nothing more in this process. Decided by class: a text may be data.
     pub fn is_fatal(&self) -> bool {
         matches!(self, Self::Sql { class, .. } if class.starts_with("FATAL"))

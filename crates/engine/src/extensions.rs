@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::thread::{Scope, ScopedJoinHandle};
 
 use model::code_words;
 use sha2::{Digest, Sha256};
@@ -93,34 +94,26 @@ impl ExtensionSearch {
     /// Loads `names` into the instance of `connection`, which was opened with unsigned extensions allowed;
     /// afterwards only signed ones are.
     pub fn load(&self, connection: &Connection, names: &[&str], pins: &Pins) -> Result<(), EngineError> {
-        let found: Vec<(&str, Option<PathBuf>)> = names
-            .iter()
-            .map(|&name| (name, self.candidates(name, pins).into_iter().find(|path| path.is_file())))
-            .collect();
-        let is_pinned =
-            |name: &str, path: &Path| pins.sum(name).is_some_and(|sum| sha256_of(path).is_ok_and(|found| found == sum));
-        // Some tens of megabytes each, at every start: side by side.
-        let pinned: Vec<bool> = std::thread::scope(|scope| {
-            let check =
-                |(name, path): &(&str, Option<PathBuf>)| path.as_ref().is_some_and(|path| is_pinned(name, path));
-            let checks: Vec<_> = found.iter().map(|one| scope.spawn(move || check(one))).collect();
-            checks.into_iter().map(|check| check.join().unwrap_or(false)).collect()
-        });
-        let mut rest = Vec::new();
-        for ((name, path), is_pinned) in found.into_iter().zip(pinned) {
-            match path {
-                Some(path) if is_pinned => load_file(connection, &path)?,
-                other => rest.push((name, other)),
-            }
-        }
-        connection.execute("SET allow_unsigned_extensions = false")?;
-        for (name, path) in rest {
-            match path {
-                Some(path) => load_file(connection, &path)?,
-                None => self.install(connection, name, pins)?,
-            }
-        }
-        Ok(())
+        std::thread::scope(|scope| self.check(scope, names, pins).load(connection))
+    }
+
+    /// Starts to compare the files of `names` with their pins, on threads of `scope`: some tens of megabytes each, at every
+    /// start, so side by side and beside whatever the caller does till it loads them.
+    pub(crate) fn check<'scope>(
+        &'scope self,
+        scope: &'scope Scope<'scope, '_>,
+        names: &[&'scope str],
+        pins: &'scope Pins,
+    ) -> Checking<'scope> {
+        let start = |&name: &&'scope str| {
+            let path = self.candidates(name, pins).into_iter().find(|path| path.is_file());
+            let is_pinned = path
+                .clone()
+                .zip(pins.sum(name))
+                .map(|(path, sum)| scope.spawn(move || sha256_of(&path).is_ok_and(|found| found == sum)));
+            Candidate { name, path, is_pinned }
+        };
+        Checking { search: self, pins, candidates: names.iter().map(start).collect() }
     }
 
     /// `INSTALL` from the network, then `LOAD`.
@@ -136,6 +129,42 @@ impl ExtensionSearch {
     }
 }
 
+/// Extensions whose files are being compared with their pins.
+pub(crate) struct Checking<'scope> {
+    search: &'scope ExtensionSearch,
+    pins: &'scope Pins,
+    candidates: Vec<Candidate<'scope>>,
+}
+
+/// The file of an extension, if there is one, and whether it will turn out to be the pinned one.
+struct Candidate<'scope> {
+    name: &'scope str,
+    path: Option<PathBuf>,
+    is_pinned: Option<ScopedJoinHandle<'scope, bool>>,
+}
+
+impl Checking<'_> {
+    /// As [`ExtensionSearch::load`].
+    pub(crate) fn load(self, connection: &Connection) -> Result<(), EngineError> {
+        let mut rest = Vec::new();
+        for Candidate { name, path, is_pinned } in self.candidates {
+            let is_pinned = is_pinned.is_some_and(|check| check.join().unwrap_or(false));
+            match path {
+                Some(path) if is_pinned => load_file(connection, &path)?,
+                other => rest.push((name, other)),
+            }
+        }
+        connection.execute("SET allow_unsigned_extensions = false")?;
+        for (name, path) in rest {
+            match path {
+                Some(path) => load_file(connection, &path)?,
+                None => self.search.install(connection, name, self.pins)?,
+            }
+        }
+        Ok(())
+    }
+}
+
 fn load_file(connection: &Connection, path: &Path) -> Result<(), EngineError> {
     connection
         .execute(&format!("LOAD {}", literal(&path.display().to_string())))
@@ -145,7 +174,8 @@ fn load_file(connection: &Connection, path: &Path) -> Result<(), EngineError> {
 fn sha256_of(path: &Path) -> std::io::Result<String> {
     let mut file = File::open(path)?;
     let mut hash = Sha256::new();
-    let mut buffer = vec![0; 1 << 20];
+    // Of a size that stays in the processor's cache.
+    let mut buffer = vec![0; 128 << 10];
     loop {
         let read = file.read(&mut buffer)?;
         if read == 0 {

@@ -46,8 +46,12 @@ impl EngineOptions {
         settings.extend_from_slice(more);
         let folder = self.extensions.engine_folder().map(|folder| folder.display().to_string());
         settings.extend(folder.as_deref().map(|folder| ("extension_directory", folder)));
-        let connection = Arc::new(Database::open(&settings)?).connect()?;
-        self.extensions.load(&connection, names, &pins)?;
+        let connection = std::thread::scope(|scope| {
+            let checking = self.extensions.check(scope, names, &pins);
+            let connection = Arc::new(Database::open(&settings)?).connect()?;
+            checking.load(&connection)?;
+            Ok::<_, EngineError>(connection)
+        })?;
         Ok(Instance { connection, spill })
     }
 }

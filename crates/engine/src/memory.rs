@@ -18,8 +18,11 @@ pub struct MemoryLimit {
 impl MemoryLimit {
     /// The limit as it is set now.
     pub fn of(connection: &Connection) -> Result<Self, EngineError> {
-        let shown = connection.query_value("SELECT current_setting('memory_limit')")?.into_text().unwrap_or_default();
-        let bytes = connection.query_value(&format!("SELECT parse_formatted_bytes({})", literal(&shown)))?;
+        // Where a lake is current, a function without its schema is looked for in it first: that asks for its snapshot.
+        let shown = connection.query_value("SELECT system.main.current_setting('memory_limit')")?;
+        let shown = shown.into_text().unwrap_or_default();
+        let sql = format!("SELECT system.main.parse_formatted_bytes({})", literal(&shown));
+        let bytes = connection.query_value(&sql)?;
         let bytes = bytes.as_i64().and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(u64::MAX);
         Ok(Self { shown, bytes })
     }

@@ -60,7 +60,7 @@ pub enum Fetched {
 }
 
 /// Staged rows.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Staged {
     /// The right to them.
     pub lease: FetchLease,

@@ -1,6 +1,7 @@
 //! What a query reads, off its syntax tree: table references outside of CTE names, and table functions
 //! (chapter 02 §1.1). Unknown node shapes are descended, never skipped.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
@@ -84,16 +85,17 @@ fn walk(node: &Value, scope: &Scope, found: &mut Vec<Reference>) {
 }
 
 fn walk_object(node: &Value, map: &Map<String, Value>, scope: &Scope, found: &mut Vec<Reference>) {
-    match text(node, "type") {
+    let kind = text(node, "type");
+    match kind {
         Some("BASE_TABLE") => found.extend(table(node, scope)),
         Some("TABLE_FUNCTION") => found.extend(function(node)),
         _ => {}
     }
-    let scope = &walk_ctes(map, scope, found);
+    let scope = &*walk_ctes(map, scope, found);
+    // A recursive CTE's own name is visible in its body; the engine marks such a body by the node type.
+    let recursive = kind.filter(|kind| *kind == "RECURSIVE_CTE_NODE").and_then(|_| text(node, "cte_name"));
     for (key, child) in map.iter().filter(|(key, _)| key.as_str() != "cte_map") {
-        // A recursive CTE's own name is visible in its body; the engine marks such a body by the node type.
-        let recursive = text(node, "type") == Some("RECURSIVE_CTE_NODE") && matches!(key.as_str(), "left" | "right");
-        match text(node, "cte_name").filter(|_| recursive) {
+        match recursive.filter(|_| matches!(key.as_str(), "left" | "right")) {
             Some(name) => walk(child, &scope.with(name), found),
             None => walk(child, scope, found),
         }
@@ -101,13 +103,13 @@ fn walk_object(node: &Value, map: &Map<String, Value>, scope: &Scope, found: &mu
 }
 
 /// Walks the bodies of `WITH`, each seeing only its earlier siblings, and returns the scope of what follows.
-fn walk_ctes(map: &Map<String, Value>, scope: &Scope, found: &mut Vec<Reference>) -> Scope {
+fn walk_ctes<'a>(map: &Map<String, Value>, scope: &'a Scope, found: &mut Vec<Reference>) -> Cow<'a, Scope> {
     let entries = map.get("cte_map").and_then(|ctes| ctes.get("map")).and_then(Value::as_array);
-    let mut scope = scope.clone();
+    let mut scope = Cow::Borrowed(scope);
     for entry in entries.into_iter().flatten() {
         walk(&entry["value"], &scope, found);
         if let Some(name) = text(entry, "key") {
-            scope = scope.with(name);
+            scope = Cow::Owned(scope.with(name));
         }
     }
     scope

@@ -26,7 +26,7 @@ pub struct SyntaxTree(pub Value);
 
 /// What this room asks of the engine.
 pub trait SqlParser {
-    /// The trees of `statements`, in order, in one request.
+    /// The trees of `statements`, in order, in few requests.
     fn trees(&self, statements: &[&str]) -> Vec<Result<SyntaxTree, TreeError>>;
 
     /// The tables named by a statement that has no tree, as far as the engine can tell; aliases may follow.

@@ -141,6 +141,9 @@ impl Found<'_> {
     }
 
     fn add_macros(&mut self, tree: &SyntaxTree) {
+        if self.names.macros.is_empty() {
+            return;
+        }
         for name in called_functions(tree) {
             self.expand_macro(&name);
         }

@@ -29,7 +29,8 @@ pub use error::ProjectError;
 pub use expansion::Expanded;
 pub use init::{CatalogKind, init};
 pub use model_files::{
-    Duplicate, ModelSource, ModelTree, Models, Skipped, duplicates, find_model_files, read_model_file,
+    Duplicate, ModelSource, ModelTree, Models, ReadModel, Skipped, duplicates, find_model_files, read_model_file,
+    read_model_files,
 };
 pub use new_model::NewModel;
 pub use redaction::{REDACTED, Redactor};

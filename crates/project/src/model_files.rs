@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::fs;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread::available_parallelism;
 
 use model::{Finding, Model, parse_model};
 use types::{Place, Rule, Target};
@@ -35,13 +37,10 @@ impl Models {
         let mut models = Self::default();
         let sources = find_model_files(root)?;
         models.findings.extend(duplicates(&sources).into_iter().map(|twin| twin.finding));
-        for source in sources {
-            match source.target {
-                Err(finding) => models.findings.push(finding),
-                Ok(target) => match read_model_file(root, &source.path, target)? {
-                    Ok(model) => models.models.push(model),
-                    Err(findings) => models.findings.extend(findings),
-                },
+        for (_, read) in read_model_files(root, &sources) {
+            match read? {
+                Ok(model) => models.models.push(model),
+                Err(findings) => models.findings.extend(findings),
             }
         }
         Ok(models)
@@ -157,8 +156,35 @@ fn sorted_entries(dir: &Path) -> std::io::Result<BTreeSet<PathBuf>> {
     fs::read_dir(dir)?.map(|entry| entry.map(|entry| entry.path())).collect()
 }
 
+/// What reading a model file gives: a model, what is wrong with it, or why it cannot be read.
+pub type ReadModel = Result<Result<Model, Vec<Finding>>, ProjectError>;
+
+/// Files that one thread reads before it is worth it to have another beside it.
+const FILES_PER_THREAD: usize = 200;
+
+/// Reads and parses model files, with their paths, in the order of `sources`. Many are read side by side.
+pub fn read_model_files(root: &Path, sources: &[ModelSource]) -> Vec<(PathBuf, ReadModel)> {
+    let read = |ModelSource { path, target }: &ModelSource| {
+        let read = match target {
+            Ok(target) => read_model_file(root, path, target.clone()),
+            Err(finding) => Ok(Err(vec![finding.clone()])),
+        };
+        (path.clone(), read)
+    };
+    let threads = available_parallelism().map_or(1, usize::from).min(sources.len() / FILES_PER_THREAD);
+    if threads < 2 {
+        return sources.iter().map(read).collect();
+    }
+    std::thread::scope(|scope| {
+        let parts = sources.chunks(sources.len().div_ceil(threads));
+        let threads: Vec<_> =
+            parts.map(|part| scope.spawn(move || part.iter().map(read).collect::<Vec<_>>())).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    })
+}
+
 /// Reads and parses one model file; `path` is relative to the project.
-pub fn read_model_file(root: &Path, path: &Path, target: Target) -> Result<Result<Model, Vec<Finding>>, ProjectError> {
+pub fn read_model_file(root: &Path, path: &Path, target: Target) -> ReadModel {
     let failed = |error: &std::io::Error| ProjectError::file("load models: read", path, error);
     let source: Arc<str> = fs::read_to_string(root.join(path)).map_err(|error| failed(&error))?.into();
     Ok(parse_model(path, source, target))
@@ -201,7 +227,7 @@ pub fn duplicates(sources: &[ModelSource]) -> Vec<Duplicate> {
 mod tests {
     use std::fs;
 
-    use super::Models;
+    use super::{FILES_PER_THREAD, Models};
 
     #[test]
     fn only_sql_files_count_and_duplicates_by_case_are_found() {
@@ -227,5 +253,21 @@ mod tests {
         assert_eq!(messages.len(), 3, "{messages:?}");
         assert!(messages.iter().all(|message| message.contains("duplicate target")));
         assert!(messages.iter().any(|message| message.contains("raw.a___b")));
+    }
+
+    #[test]
+    fn many_files_are_told_in_path_order_with_the_broken_ones_between_them() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("models/raw")).unwrap();
+        for at in 0..FILES_PER_THREAD * 4 + 3 {
+            let text = if at % 100 == 7 { "-- @kind: nonsense\nSELECT 1".to_owned() } else { format!("SELECT {at}") };
+            fs::write(dir.path().join(format!("models/raw/t{at:04}.sql")), text).unwrap();
+        }
+        let models = Models::read(dir.path()).unwrap();
+        let targets: Vec<String> = models.models.iter().map(|model| model.target.to_string()).collect();
+        assert!(targets.is_sorted(), "{targets:?}");
+        assert_eq!((models.models.len(), models.findings.len()), (FILES_PER_THREAD * 4 + 3 - 8, 8));
+        let places: Vec<String> = models.findings.iter().map(|one| one.place.file().display().to_string()).collect();
+        assert!(places.is_sorted() && places[0].ends_with("t0007.sql"), "{places:?}");
     }
 }

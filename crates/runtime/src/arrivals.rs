@@ -18,6 +18,18 @@ pub(crate) enum Landed {
     Ahead(Option<AheadRows>),
 }
 
+impl Landed {
+    /// What lands if the model's transaction is to come once more; `None` if it cannot.
+    pub fn again(&self) -> Option<Self> {
+        match self {
+            Self::Direct => Some(Self::Direct),
+            Self::Ahead(_) => Some(Self::Ahead(None)),
+            Self::Fetched(Ok(Fetched::Rows(staged))) => Some(Self::Fetched(Ok(Fetched::Rows(staged.clone())))),
+            Self::Fetched(_) => None,
+        }
+    }
+}
+
 /// What landed, for the model at this place in the run's order.
 pub(crate) struct Arrival {
     pub at: usize,

@@ -171,12 +171,21 @@ pub enum RunError {
 impl RunError {
     /// Whether the engine can answer nothing more: the run ends.
     pub(crate) fn is_fatal(&self) -> bool {
+        self.of_engine().is_some_and(EngineError::is_fatal)
+    }
+
+    /// Whether the engine's memory was too little for what went on.
+    pub(crate) fn is_out_of_memory(&self) -> bool {
+        self.of_engine().is_some_and(EngineError::is_out_of_memory)
+    }
+
+    fn of_engine(&self) -> Option<&EngineError> {
         match self {
-            Self::Engine(error) | Self::Config { error, .. } => error.is_fatal(),
+            Self::Engine(error) | Self::Config { error, .. } => Some(error),
             Self::Statement { error: MaterializeError::Query(error) | MaterializeError::Write(error), .. } => {
-                error.is_fatal()
+                Some(error)
             }
-            _ => false,
+            _ => None,
         }
     }
 }

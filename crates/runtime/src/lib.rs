@@ -73,7 +73,7 @@ pub use records::{
 pub use run::{RunOptions, Wish, new_run_id, run};
 pub use sandbox::{
     Affected, ChangedColumn, Comparison, ConfirmTermination, Impact, MissingCatalog, SandboxError, SandboxModel,
-    SandboxOptions, SandboxSummary, Transitive, sandbox, sandbox_leftovers,
+    SandboxOptions, SandboxSummary, Transitive, missing_catalog, sandbox, sandbox_leftovers,
 };
 pub use session::Session;
 pub(crate) use state_session::StateSession;

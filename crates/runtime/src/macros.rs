@@ -17,6 +17,9 @@ use crate::{RunError, Session};
 /// `memory` comes first on the search path, so that macros land there. Each file is one transaction: a
 /// macro created on its own would begin one in the lake as well.
 pub(crate) fn load_macros(connection: &Connection, lake: &str, files: &[ConfigFile]) -> Result<(), RunError> {
+    if files.is_empty() {
+        return Ok(());
+    }
     connection.execute(&format!("SET search_path = 'memory.main,{}.main'", quote(lake)))?;
     let mut waiting: Vec<ConfigFile> = files.iter().map(|file| file.with_catalog(lake)).collect();
     loop {

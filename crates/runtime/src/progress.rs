@@ -41,6 +41,8 @@ pub(crate) struct Flight {
     pub fetches: bool,
     /// What it waited for, and for how long.
     pub landed: Option<(Landed, Duration)>,
+    /// Whether its transaction has to go on beside no query: there was too little memory for both.
+    pub alone: bool,
 }
 
 impl Progress {
@@ -50,13 +52,28 @@ impl Progress {
         let arrived: Vec<_> = first.into_iter().chain(std::iter::from_fn(|| self.arrivals.take())).collect();
         for arrival in arrived {
             if let Some(flight) = self.flights.get_mut(&arrival.at) {
+                flight.alone = matches!(arrival.landed, Landed::Ahead(None));
                 flight.landed = Some((arrival.landed, arrival.took));
             }
         }
     }
 
-    /// The first model whose transaction may come.
+    /// The first model whose transaction may come; one that has to be alone comes last.
     pub fn next_landed(&self) -> Option<usize> {
-        self.flights.iter().find(|(_, flight)| flight.landed.is_some()).map(|(at, _)| *at)
+        let first = |alone: bool| {
+            let landed = |flight: &Flight| flight.landed.is_some() && flight.alone == alone;
+            self.flights.iter().find(|(_, flight)| landed(flight)).map(|(at, _)| *at)
+        };
+        first(false).or_else(|| first(true).filter(|_| !self.has_queries()))
+    }
+
+    /// Whether a model waits for being alone.
+    pub fn wants_alone(&self) -> bool {
+        self.flights.values().any(|flight| flight.alone)
+    }
+
+    /// Whether queries go on.
+    pub fn has_queries(&self) -> bool {
+        self.flights.values().any(|flight| flight.landed.is_none() && !flight.fetches)
     }
 }

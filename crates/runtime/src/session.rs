@@ -124,8 +124,9 @@ fn makes_temporary(config: &ConfigFiles) -> bool {
 
 /// Names of the attached databases, without the engine's own.
 fn databases(connection: &Connection) -> Result<BTreeSet<String>, EngineError> {
-    let sql = "SELECT database_name FROM duckdb_databases() WHERE NOT internal AND database_name <> 'memory' \
-               AND NOT starts_with(database_name, '__ducklake_metadata_')";
+    // Where the lake is current, a function without its schema is looked for in it first: that asks for its snapshot.
+    let sql = "SELECT database_name FROM system.main.duckdb_databases() WHERE NOT internal AND database_name <> 'memory' \
+               AND NOT system.main.starts_with(database_name, '__ducklake_metadata_')";
     Ok(connection.query(sql)?.into_values().filter_map(|mut row| row.swap_remove(0).into_text()).collect())
 }
 

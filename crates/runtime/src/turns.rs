@@ -112,7 +112,7 @@ impl Turns<'_, '_, '_> {
             return flights.filter(|flight| flight.fetches).count() < self.fetches_max;
         }
         let has_direct = flights.into_iter().any(|flight| matches!(flight.landed, Some((Landed::Direct, _))));
-        !has_direct && (self.ahead.has_room() || !self.ahead.is_possible())
+        !has_direct && !self.progress.wants_alone() && (self.ahead.has_room() || !self.ahead.is_possible())
     }
 
     fn begin(&mut self, at: usize) {
@@ -199,7 +199,7 @@ impl Turns<'_, '_, '_> {
         self.outside.forget_clear(planned, &task)?;
         let fetches = self.outside.plans.contains_key(&planned.target().key());
         let promise = self.progress.arrivals.promise(at);
-        let mut flight = Flight { task: Arc::clone(&task), fetches, landed: None };
+        let mut flight = Flight { task: Arc::clone(&task), fetches, landed: None, alone: false };
         if let (true, Some(fetching)) = (fetches, self.outside.fetches.as_mut()) {
             fetching.begin(planned, &task, &self.facts, promise);
         } else if let Some(functions) = self.goes_ahead(planned, &task, is_alone) {
@@ -242,16 +242,24 @@ impl Turns<'_, '_, '_> {
 
     /// The transaction of a model, and what comes after it.
     fn land(&mut self, at: usize) {
-        let Some(Flight { task, landed: Some((landed, took)), .. }) = self.progress.flights.remove(&at) else { return };
+        let Some(flight) = self.progress.flights.remove(&at) else { return };
+        let Flight { task, fetches, landed: Some((landed, took)), .. } = flight else { return };
         let clock = Instant::now();
         let mut outcome = ModelOutcome::new(&self.models[at], Duration::ZERO);
-        if let Err(error) = self.execute(at, &task, landed, &mut outcome) {
-            fail(&mut outcome, error);
-        } else if outcome.status() == Status::Ok {
-            self.decisions.has_run(&self.models[at]);
-        }
+        let again = landed.again().filter(|_| self.progress.has_queries());
+        let executed = self.execute(at, &task, landed, &mut outcome);
         let forgotten = self.ahead.forget(self.context.session, at);
         outcome.warnings.extend(forgotten.err().map(|error| error.cleaned()));
+        match (executed, again) {
+            (Err(error), Some(again)) if error.is_out_of_memory() => {
+                let landed = Some((again, took + clock.elapsed()));
+                self.progress.flights.insert(at, Flight { task, fetches, landed, alone: true });
+                return;
+            }
+            (Err(error), _) => fail(&mut outcome, error),
+            (Ok(()), _) if outcome.status() == Status::Ok => self.decisions.has_run(&self.models[at]),
+            (Ok(()), _) => {}
+        }
         self.finish(at, outcome, clock, took);
     }
 
@@ -311,7 +319,10 @@ impl Turns<'_, '_, '_> {
         if outcome.error.is_some() {
             self.progress.failed.insert(planned.target().key());
         }
-        self.outside.push(self.context, planned, &mut outcome);
+        // What another worker has is its to deliver.
+        if self.outside.leases.is_none() || self.progress.leases.contains_key(&at) {
+            self.outside.push(self.context, planned, &mut outcome);
+        }
         (outcome.duration, outcome.ended) = (took + clock.elapsed(), SystemTime::now());
         outcome.warnings.extend(self.release(at).err().map(|error| error.to_string()));
         self.observer.model_finished(&outcome);

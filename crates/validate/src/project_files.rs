@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use model::{Finding, Model};
-use project::{ModelTree, duplicates, read_model_file};
+use project::{ModelTree, ReadModel, duplicates, read_model_files};
 use types::{Diagnose, Place, Rule, Severity, Target};
 
 /// What is below `models/`.
@@ -29,15 +29,10 @@ impl ModelFiles {
         for twin in duplicates(&sources) {
             files.find(twin.finding.place.file().to_owned(), twin.finding);
         }
-        for source in sources {
-            files.paths.push(source.path.clone());
-            match source.target {
-                Err(finding) => files.find(source.path, finding),
-                Ok(target) => {
-                    files.targets.push(target.clone());
-                    files.parse(root, source.path, target);
-                }
-            }
+        files.paths = sources.iter().map(|source| source.path.clone()).collect();
+        files.targets = sources.iter().filter_map(|source| source.target.as_ref().ok().cloned()).collect();
+        for (path, read) in read_model_files(root, &sources) {
+            files.add(path, read);
         }
         for skip in skipped {
             let finding = unreadable(&skip.path, skip.rule, &skip.error);
@@ -51,8 +46,8 @@ impl ModelFiles {
         files
     }
 
-    fn parse(&mut self, root: &Path, path: PathBuf, target: Target) {
-        match read_model_file(root, &path, target) {
+    fn add(&mut self, path: PathBuf, read: ReadModel) {
+        match read {
             Ok(Ok(model)) => self.models.push(model),
             Ok(Err(found)) => found.into_iter().for_each(|finding| self.find(path.clone(), finding)),
             Err(error) => {

@@ -92,7 +92,17 @@ pub fn validate(options: &ValidateOptions) -> Result<Report, ValidateError> {
     }
     relate(&models, &known_names(&config, &files.targets), &parser, &mut collected);
     collected.libs(lib_paths, registry);
+    free_aside(models);
     Ok(collected.report(&files.paths, lib_paths))
+}
+
+/// Address space for a thread that frees trees, which are as deep as the engine allows expressions to be.
+const STACK_BYTES: usize = 512 << 20;
+
+/// Frees trees beside the caller: those of a large project are millions of pieces, which takes as long as to check them.
+fn free_aside(models: Vec<Parsed>) {
+    // Without a thread they are freed here.
+    let _ = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || drop(models));
 }
 
 /// The functions of the engine and of the configuration that can stand in FROM, in lower case; `None` if the engine
@@ -126,7 +136,7 @@ fn registry(root: &Path, taken: Option<&BTreeSet<String>>, collected: &mut Colle
     }
 }
 
-/// The trees of all models, in two requests: of those that fetch they must be complete.
+/// The trees of all models: of those that fetch they must be complete.
 fn parse(parser: &EngineParser<'_>, models: Vec<Model>) -> Vec<Parsed> {
     let sql_of = |fetch: bool| models.iter().filter(|model| model.fetch == fetch).map(Model::sql).collect::<Vec<_>>();
     let mut complete = parser.complete_trees(&sql_of(true)).into_iter();
@@ -142,7 +152,13 @@ fn parse(parser: &EngineParser<'_>, models: Vec<Model>) -> Vec<Parsed> {
 /// What models say of each other.
 fn relate(models: &[Parsed], names: &Names, parser: &dyn SqlParser, collected: &mut Collected) {
     let mut edges = BTreeMap::new();
+    let is_model = |name: &String| names.tables.contains_key(name);
+    let mut others = Vec::new();
     for (parsed, (depends, unknown)) in models.iter().zip(dependencies(models, names, parser)) {
+        // A model that is known to read models alone is not walked through again.
+        if depends.is_empty() || !depends.iter().all(is_model) {
+            others.push(parsed);
+        }
         edges.insert(parsed.model.target.key(), depends);
         collected.findings(&parsed.model, unknown);
     }
@@ -150,7 +166,7 @@ fn relate(models: &[Parsed], names: &Names, parser: &dyn SqlParser, collected: &
         collected.findings(&parsed.model, [finding]);
     }
     // One that fetches reads no table; that it names one is told already.
-    for Parsed { model, tree } in models.iter().filter(|parsed| !parsed.model.fetch) {
+    for Parsed { model, tree } in others.into_iter().filter(|parsed| !parsed.model.fetch) {
         if let Ok(tree) = tree {
             collected.findings(model, external_references(model, tree, names));
         }

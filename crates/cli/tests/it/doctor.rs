@@ -113,7 +113,7 @@ fn a_catalog_that_is_not_there_is_told_and_not_made() {
             let _ = fs::remove_file(format!("{}{end}", file.display()));
         }
         let found = findings(&project, 1);
-        let expected = format!("error | {name} is not there, but {name}.files holds files of a lake | ");
+        let expected = format!("error | {name} is not there, and {name}.files holds files of a lake | ");
         assert!(told(&found, "catalog").starts_with(&expected) && !file.exists(), "{found:#?}");
     }
 }

@@ -71,3 +71,19 @@ fn a_second_signal_ends_at_once() {
     project.remove("models/raw/c.sql");
     project.run(&["run"]).success();
 }
+
+#[test]
+fn what_was_started_to_outlive_its_terminal_does_so() {
+    let project = project();
+    project.model("raw/a", "SELECT count(*) AS n FROM range(30000) a(i), range(30000) b(j) WHERE (i * j) % 7 = 9");
+    let mut command = Command::new("nohup");
+    let run = project.command(&["run"]);
+    command.arg(run.get_program()).args(run.get_args()).current_dir(project.root());
+    command.env_clear().envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(700));
+    signal(&child, "-HUP");
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("Done: 1 ran"), "{output:?}");
+}

@@ -214,3 +214,15 @@ fn errors_are_the_same_whether_queries_ran_ahead_or_not() {
     assert_eq!(ahead, one_by_one);
     assert_eq!(ahead.1, "0\n", "nothing of a failed model is left");
 }
+
+#[test]
+fn queries_for_which_memory_is_too_little_at_once_run_alone() {
+    let project = project();
+    // A list of 4 million numbers does not go to disk.
+    project.write("config/settings.sql", "SET memory_limit = '110MB'; SET threads = 2;");
+    for name in ["a", "b", "c", "d"] {
+        project.model(&format!("raw/{name}"), "SELECT len(list(i)) AS n FROM range(4000000) r(i)");
+    }
+    let output = project.run(&["run"]).success().stdout;
+    assert!(output.contains("Done: 4 ran, 0 skipped, 0 failed"), "{output}");
+}

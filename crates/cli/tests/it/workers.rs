@@ -299,3 +299,33 @@ fn a_registry_that_another_worker_makes_meanwhile_is_none_yet() {
     ours.execute("COMMIT");
     assert_eq!(recorded().as_deref(), Some("{}"));
 }
+
+#[test]
+fn workers_of_one_job_each_share_fetches() {
+    let team = Team::new(3, Some(BackendKind::Postgres));
+    let api = Server::new(|_, _| Answer::ok("[{\"id\": 1}]").after(Duration::from_millis(300)));
+    let lib = format!(
+        "API = {{\"base_url\": \"{}\", \"fetch\": {{}}}}\ndef fetch():\n    return {{\"rows\": http.get(\"/\").json}}\n",
+        api.url("")
+    );
+    team.workers.iter().for_each(|worker| worker.write("lib/api.star", &lib));
+    for at in 0..9 {
+        team.model(&format!("raw/t{at}"), "-- @fetch\nSELECT id::BIGINT AS id FROM api()");
+        team.model(&format!("mart/m{at}"), &format!("SELECT count(*) AS n FROM raw.t{at}"));
+    }
+    let start = |at: usize| {
+        let mut command = team.workers[at].command(&["run", "--jobs", "1"]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let running: Vec<Child> = (0..3).map(start).collect();
+    let outputs: Vec<Output> = running.into_iter().map(|worker| worker.wait_with_output().unwrap()).collect();
+    for output in &outputs {
+        assert!(output.status.success(), "{output:?}");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains("[OK] raw.t"), "each has its share: {text}");
+        assert!(text.contains("run by another worker meanwhile"), "and leaves the others theirs: {text}");
+    }
+    assert_eq!(api.seen().len(), 9, "nothing is fetched twice");
+    let sum = (0..9).map(|at| format!("SELECT n FROM mart.m{at}")).collect::<Vec<_>>().join(" UNION ALL ");
+    assert_eq!(team.workers[1].rows(&format!("SELECT count(*), sum(n) FROM ({sum})")), "9,9\n");
+}

@@ -3,7 +3,7 @@
 //! `.sandbox/<pid>-<8 hex>/` holds everything that a sandbox writes. Its process holds a lock on it, so that it is known to
 //! be alive also where process ids say nothing, as between containers.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -28,6 +28,15 @@ pub(super) struct Folder {
     _lock: File,
 }
 
+/// Makes a folder for its owner alone: it holds rows like those of production.
+fn private(folder: &Path) -> std::io::Result<()> {
+    fs::DirBuilder::new().mode(0o700).create(folder)
+}
+
+fn is_there(error: std::io::Error) -> std::io::Result<()> {
+    if error.kind() == ErrorKind::AlreadyExists { Ok(()) } else { Err(error) }
+}
+
 impl Folder {
     /// Makes one.
     pub fn new(root: &Path) -> Result<Self, SandboxError> {
@@ -39,7 +48,7 @@ impl Folder {
         let path = all.join(format!("{}-{}", std::process::id(), hex(&random)));
         let failed = |error| SandboxError::file("make", &path, &error);
         let mut attempt = 1;
-        while let Err(error) = make(&all, true).and_then(|()| make(&path, false)) {
+        while let Err(error) = private(&all).or_else(is_there).and_then(|()| private(&path)) {
             if error.kind() != ErrorKind::NotFound || attempt == ATTEMPTS {
                 return Err(failed(error));
             }
@@ -50,7 +59,7 @@ impl Folder {
         let _ = lock.try_lock();
         let folder = Self { path, _lock: lock };
         for inner in [folder.catalog(), folder.data()] {
-            make(&inner, false).map_err(|error| SandboxError::file("make", inner, &error))?;
+            private(&inner).map_err(|error| SandboxError::file("make", inner, &error))?;
         }
         Ok(folder)
     }
@@ -81,11 +90,6 @@ impl Folder {
     pub fn remove(&self) -> Result<(), SandboxError> {
         remove(&self.path)
     }
-}
-
-/// Makes a folder for its user alone: the lake may be private, and its rows are copied here.
-fn make(path: &Path, may_exist: bool) -> std::io::Result<()> {
-    DirBuilder::new().mode(0o700).recursive(may_exist).create(path)
 }
 
 /// How databases of sandboxes begin.

@@ -84,43 +84,28 @@ impl<'a> Source<'a> {
     }
 }
 
-/// A catalog in a file that does not exist.
+/// A lake's catalog that is not there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingCatalog {
-    /// The file, as `config/catalog.sql` names it.
+    /// Its file.
     pub file: PathBuf,
-    /// The folder with data files of a lake, if there are any.
-    pub data: Option<PathBuf>,
+    /// The folder of its data files, if that holds any.
+    pub left_behind: Option<PathBuf>,
 }
 
-impl MissingCatalog {
-    /// Whether the lake's catalog is missing, and attaching it would make it; `None` also where that cannot be told.
-    /// Paths are seen from the current folder, as the engine does.
-    pub fn find(config: &ConfigFiles) -> Option<Self> {
-        let file = &config.catalog;
-        let statements = file.statements().into_iter();
-        let attach = statements.filter_map(|range| Attach::read(&file.expanded.text[range])).find(is_lake)?;
-        let file = match backend(&attach.path) {
-            Ok(Backend::Sqlite(path) | Backend::Duckdb(path)) => path,
-            Err(SandboxError::NoCatalog { what }) => PathBuf::from(what),
-            _ => return None,
-        };
-        let path = Path::new(".").join(&file);
-        let is_made = path.parent().is_some_and(Path::is_dir);
-        if file.to_string_lossy().contains("://") || file.exists() || !is_made {
-            return None;
-        }
-        let data = attach.option("DATA_PATH").map_or_else(|| with_end(&file, ".files"), PathBuf::from);
-        let holds_something = std::fs::read_dir(&data).is_ok_and(|mut entries| entries.next().is_some());
-        Some(Self { file, data: holds_something.then_some(data) })
+/// The catalog of the configuration, if it is a file that is not there; opening the lake would make it. Paths are those
+/// of the process's folder.
+pub fn missing_catalog(config: &ConfigFiles) -> Option<MissingCatalog> {
+    let source = Source::read(config).ok()?;
+    let (Backend::Sqlite(file) | Backend::Duckdb(file)) = &source.backend else { return None };
+    // Without a folder for it, it cannot be made either.
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if file.exists() || folder.is_some_and(|folder| !folder.is_dir()) {
+        return None;
     }
-}
-
-/// Where DuckLake puts data files if nothing else is said.
-fn with_end(file: &Path, end: &str) -> PathBuf {
-    let mut name = file.as_os_str().to_owned();
-    name.push(end);
-    name.into()
+    let holds_any = |folder: &PathBuf| std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
+    let left_behind = source.data_path().map(PathBuf::from).filter(holds_any);
+    Some(MissingCatalog { file: file.clone(), left_behind })
 }
 
 fn is_lake(attach: &Attach) -> bool {

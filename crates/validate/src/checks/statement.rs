@@ -38,11 +38,14 @@ fn several(model: &Model, count: usize) -> Option<Finding> {
 
 /// A run has no values for parameters.
 fn parameter(model: &Model, tree: &SyntaxTree) -> Option<Finding> {
+    if !tree.has_parameters() {
+        return None;
+    }
     let code = Code::new(model.sql());
-    let at = || (0..code.len()).find(|&at| code.is(at, &["$", "?"])).map_or(0, |at| code.start(at));
+    let at = (0..code.len()).find(|&at| code.is(at, &["$", "?"])).map_or(0, |at| code.start(at));
     let message = "a parameter has no value: nothing calls a model with values";
     let help = "write the value, or a variable of config/variables/: getvariable('name')";
-    tree.has_parameters().then(|| Finding::new(Rule::Parameter, model.sql_place(at()), message, help))
+    Some(Finding::new(Rule::Parameter, model.sql_place(at), message, help))
 }
 
 fn no_select(model: &Model) -> Option<Finding> {

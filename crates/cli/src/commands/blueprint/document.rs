@@ -130,10 +130,23 @@ fn variable(secret: &Secret) -> &str {
     }
 }
 
-/// The value of a header, without what is a secret by the header's name or by its own form.
+/// Headers whose values stand in a file without being secrets; whatever others hold may be one.
+const HARMLESS: [&str; 10] = [
+    "accept",
+    "accept-charset",
+    "accept-encoding",
+    "accept-language",
+    "cache-control",
+    "content-language",
+    "content-type",
+    "if-none-match",
+    "prefer",
+    "user-agent",
+];
+
+/// The value of a header, if it can be shown.
 fn header(name: &str, value: &str, ui: &Ui) -> String {
-    let line = ui.redact(&format!("{name}: {value}"));
-    line.strip_prefix(&format!("{name}: ")).map_or(line.clone(), str::to_owned)
+    if HARMLESS.contains(&name.to_lowercase().as_str()) { ui.redact(value) } else { REDACTED.to_owned() }
 }
 
 fn endpoints(found: &[Endpoint], ui: &Ui) -> Vec<Value> {

@@ -30,6 +30,10 @@ fn describe_model(model: &str, ui: &Ui) -> Result<ExitCode, CliError> {
     let config = read_config(&invocation.root, &invocation.environment)?;
     let session = Session::open(&config, &invocation.session_options())?;
     let mut description = runtime::describe(&session, &invocation.root, model)?;
+    let texts = [&mut description.definition, &mut description.description].into_iter().flatten();
+    let of_columns = description.columns.iter_mut().filter_map(|column| column.description.as_mut());
+    // What the file says may be a secret of the environment.
+    texts.chain(of_columns).for_each(|text| *text = ui.redact(text));
     let problems = description.gather_warnings.iter_mut().chain(&mut description.blueprint_error);
     problems.for_each(|text| *text = ui.message(text));
     if ui.json {

@@ -2,7 +2,7 @@
 
 use engine::{EngineError, LakeFacts};
 use project::ConfigFiles;
-use runtime::{MissingCatalog, Session};
+use runtime::{MissingCatalog, Session, missing_catalog};
 
 use super::finding::Finding;
 use crate::invocation::Invocation;
@@ -11,9 +11,9 @@ use crate::invocation::Invocation;
 const AHEAD_SECONDS: i64 = 60;
 
 pub(super) fn lake(config: &ConfigFiles, invocation: &Invocation) -> Vec<Finding> {
-    // To open it would make it.
-    if let Some(missing) = MissingCatalog::find(config) {
-        return vec![not_there(&missing)];
+    // Opening it would make it.
+    if let Some(missing) = missing_catalog(config) {
+        return vec![of_missing(&missing)];
     }
     let session = match Session::open(config, &invocation.session_options()) {
         Ok(session) => session,
@@ -32,15 +32,17 @@ pub(super) fn lake(config: &ConfigFiles, invocation: &Invocation) -> Vec<Finding
     }
 }
 
-fn not_there(missing: &MissingCatalog) -> Finding {
-    let file = missing.file.display();
-    let Some(data) = &missing.data else {
-        return Finding::ok("catalog", format!("{file} is made by the first command that opens the lake"));
-    };
-    let message = format!("{file} is not there, but {} holds files of a lake", data.display());
-    let remedy = "put the catalog back from a backup, or correct its path in config/catalog.sql, before anything else \
-                  opens the lake: that would make an empty one";
-    Finding::error("catalog", message, remedy)
+fn of_missing(MissingCatalog { file, left_behind }: &MissingCatalog) -> Finding {
+    let file = file.display();
+    match left_behind {
+        None => Finding::ok("catalog", format!("{file}: it is made by the first command that opens the lake")),
+        Some(folder) => Finding::error(
+            "catalog",
+            format!("{file} is not there, and {} holds files of a lake", folder.display()),
+            "bring the catalog back from a backup before anything else runs: a new one knows nothing of these files, and \
+             maintenance deletes what no catalog knows",
+        ),
+    }
 }
 
 /// Seconds by which the newest snapshot is ahead of this machine's clock.

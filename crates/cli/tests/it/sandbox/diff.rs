@@ -183,3 +183,35 @@ fn a_value_of_several_lines_stays_in_its_line() {
     assert_eq!(text.lines().filter(|line| line.contains("+ 1,")).count(), 1, "{text}");
     assert!(!text.contains('\u{1b}'), "{text}");
 }
+
+#[test]
+fn rows_are_counted_whatever_was_changed_before() {
+    let project = project();
+    project.model("m/x", "-- @kind: merge\n-- @unique_key: id\nSELECT id, v FROM read_csv('x.csv')");
+    project.model("m/t", "-- @kind: tracked\n-- @group_key: id\nSELECT id, v FROM read_csv('x.csv')");
+    let mut random = testkit::Random(5);
+    let mut versions = [0; 6];
+    let rows = |versions: &[usize]| {
+        let lines = versions.iter().enumerate().filter(|(id, version)| (id + *version) % 5 != 4);
+        lines.map(|(id, version)| format!("{id},v{version}\n")).collect::<String>()
+    };
+    project.write("x.csv", &format!("id,v\n{}", rows(&versions)));
+    project.run(&["run"]).success();
+    for round in 0..5 {
+        versions[random.below(versions.len())] += 1;
+        project.write("x.csv", &format!("id,v\n{}", rows(&versions)));
+        let count = |table: &str| project.rows(&format!("SELECT count(*) FROM {table}")).trim().to_owned();
+        let before = ["m.x", "m.t"].map(count);
+        let told = records(&project, &[], 0);
+        project.run(&["run"]).success();
+        for (table, before) in ["m.x", "m.t"].into_iter().zip(before) {
+            let diff = &told[table]["diff"];
+            // Nothing that is in the table changed.
+            if diff.is_null() {
+                continue;
+            }
+            let told = [diff["rows_before"].to_string(), diff["rows_after"].to_string()];
+            assert_eq!(told, [before, count(table)], "{table} in round {round}");
+        }
+    }
+}

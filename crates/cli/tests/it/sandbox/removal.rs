@@ -1,6 +1,7 @@
 //! A sandbox is gone afterwards, however it ends; what a killed one leaves goes with the next.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
@@ -45,6 +46,9 @@ fn an_interrupted_sandbox_leaves_nothing() {
     for signal in ["-INT", "-TERM", "-HUP"] {
         let project = project();
         let (child, folder) = endless(&project);
+        for private in [folder.parent().unwrap(), &folder, &folder.join("data"), &folder.join("catalog")] {
+            assert_eq!(fs::metadata(private).unwrap().permissions().mode() & 0o77, 0, "{}", private.display());
+        }
         send(signal, &child);
         if signal == "-HUP" {
             // The shell tells of a closed terminal, too.
@@ -58,40 +62,6 @@ fn an_interrupted_sandbox_leaves_nothing() {
         assert!(!folder.exists() && !project.root().join(".sandbox").exists(), "{signal}");
         assert_eq!(fs::read_dir(project.temp_root()).unwrap().count(), 0);
     }
-}
-
-#[test]
-fn a_hangup_that_is_ignored_stays_ignored() {
-    let project = project();
-    project.model("raw/a", "SELECT 1 AS a");
-    project.run(&["run"]).success();
-    project.model("raw/a", "SELECT 2 AS a");
-    project.model("raw/b", ENDLESS);
-    let plain = project.command(&["sandbox"]);
-    let mut command = Command::new("nohup");
-    command.arg(plain.get_program()).args(plain.get_args()).current_dir(project.root()).env_clear();
-    command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?)))).env("PATH", "/usr/bin:/bin");
-    let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let folder = folder_with_data(&project);
-    send("-HUP", &child);
-    std::thread::sleep(Duration::from_millis(500));
-    assert!(child.try_wait().unwrap().is_none() && folder.exists(), "it goes on");
-    send("-TERM", &child);
-    assert_eq!(child.wait().unwrap().code(), Some(1));
-    assert!(!folder.exists());
-}
-
-#[test]
-fn folders_of_a_sandbox_are_its_users_alone() {
-    use std::os::unix::fs::PermissionsExt;
-    let project = project();
-    let (mut child, folder) = endless(&project);
-    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    for path in [folder.parent().unwrap(), &folder, &folder.join("catalog"), &folder.join("data")] {
-        assert_eq!(mode(path), 0o700, "{}", path.display());
-    }
-    send("-TERM", &child);
-    child.wait().unwrap();
 }
 
 /// Trap 22.

@@ -1,0 +1,8 @@
+{{ config(materialized='table') }}
+SELECT s.day, s.currency, count(*) AS orders, sum(s.amount) AS amount, avg(s.amount) AS mean,
+  count(*) FILTER (WHERE s.status = 'open') AS open, max(r.updated_at) AS newest
+FROM {{ ref('s<staging>') }} AS s
+LEFT JOIN {{ ref('r<raw>') }} AS r ON r.id = s.id AND r.branch <> s.branch
+GROUP BY ALL
+HAVING count(*) > (SELECT min(amount) FROM {{ ref('s<staging>') }})
+ORDER BY s.day

@@ -1,0 +1,6 @@
+MODEL (
+  name <schema>.<name>,
+  kind FULL
+);
+
+<query>
