@@ -86,6 +86,14 @@ impl Diagnose for SandboxError {
             }
             Self::File { .. } => "check that the file can be read, and that the project's folder can be written and has room".into(),
             Self::Unsteady { .. } => "run it again when the other writers have less to do".into(),
+            Self::Server { message } if is_of_sessions(message) => {
+                "sessions of other users use the catalog's database: end them, or give the user of the ATTACH the role \
+                 `pg_signal_backend`; only a superuser ends a superuser's"
+                    .into()
+            }
+            Self::Server { message } if is_of_connection(message) => {
+                "check that the server is up, and host, port and user in the ATTACH of config/catalog.sql".into()
+            }
             Self::Server { .. } => {
                 "the user of the ATTACH has to own the database or be an administrator, and needs CREATEDB and the database \
                  `postgres` to connect to"
@@ -98,4 +106,16 @@ impl Diagnose for SandboxError {
             Self::Declined => "nothing was changed; run it again when nobody uses the catalog".into(),
         }
     }
+}
+
+/// Whether PostgreSQL could not copy the database since others use it, and the user may not end their sessions.
+fn is_of_sessions(message: &str) -> bool {
+    ["being accessed by other users", "terminate", "role whose process"].iter().any(|sign| message.contains(sign))
+}
+
+/// Whether there was no connection at all.
+fn is_of_connection(message: &str) -> bool {
+    ["Connection refused", "could not translate host name", "timeout expired", "No route to host"]
+        .iter()
+        .any(|sign| message.contains(sign))
 }

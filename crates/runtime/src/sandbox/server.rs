@@ -182,8 +182,9 @@ impl Server {
     }
 }
 
-/// Connections of others: PostgreSQL ends its own workers by itself.
-const OTHERS: &str = "backend_type = 'client backend' AND pid <> pg_backend_pid()";
+/// Connections of others: PostgreSQL ends its own workers by itself. What a session is, is hidden from a user who is no
+/// member of its role.
+const OTHERS: &str = "coalesce(backend_type, 'client backend') = 'client backend' AND pid <> pg_backend_pid()";
 
 fn attach(connection: &str, alias: &str, more: &str) -> String {
     format!("ATTACH {} AS {alias} (TYPE postgres{more})", literal(connection))

@@ -136,3 +136,29 @@ fn a_server_that_refuses_is_told() {
     has(&output.stderr, "permission denied");
     has(&output.stderr, "[SANDBOX-002]\nhelp: the user of the ATTACH has to own the database");
 }
+
+#[test]
+fn sessions_that_may_not_be_ended_and_servers_that_are_down_are_told_apart() {
+    let server = Postgres::start();
+    server.sql("postgres", "CREATE ROLE owner LOGIN CREATEDB");
+    server.sql("postgres", "CREATE DATABASE lake OWNER owner");
+    let project = on_server(&server, "");
+    let config = fs::read_to_string(project.root().join("config/catalog.sql")).unwrap();
+    project.write("config/catalog.sql", &config.replace("user=ondatra", "user=owner"));
+    project.model("raw/a", "SELECT 1 AS a");
+    project.run(&["run"]).success();
+    let mut other = server.hold_rows("lake", "SELECT * FROM ducklake_snapshot");
+    let output = sandbox(&project, &[]).failure(1);
+    warns(&output.stderr);
+    has(&output.stderr, "needs --yes without a terminal [SANDBOX-003]");
+    let output = sandbox(&project, &["--yes"]).failure(1);
+    has(&output.stderr, "[SANDBOX-002]\nhelp: sessions of other users use the catalog's database");
+    has(&output.stderr, "pg_signal_backend");
+    assert!(other.try_wait().unwrap().is_none());
+    other.kill().unwrap();
+    other.wait().unwrap();
+    drop(server);
+    let output = sandbox(&project, &[]).failure(1);
+    has(&output.stderr, "Connection refused");
+    assert!(!output.stderr.contains("CREATEDB"), "{}", output.stderr);
+}
