@@ -37,7 +37,14 @@ fn settled(binary: &Path, snapshots: usize) -> Project {
 }
 
 pub fn figure(binary: &Path) -> Figure {
-    let (long, short) = (settled(binary, 10_000), settled(binary, 100));
-    let what = "no-op run, 50 models: 10,000 snapshots / 100 snapshots";
+    of(binary, 10_000, "no-op run, 50 models: 10,000 snapshots / 100 snapshots")
+}
+
+pub fn very_long(binary: &Path) -> Figure {
+    of(binary, 100_000, "no-op run, 50 models: 100,000 snapshots / 100 snapshots")
+}
+
+fn of(binary: &Path, snapshots: usize, what: &'static str) -> Figure {
+    let (long, short) = (settled(binary, snapshots), settled(binary, 100));
     Figure::measure(what, 1.2, |_| time(|| long.run(binary)), |_| time(|| short.run(binary)))
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::measure::{Figure, time};
 use crate::workspace::{Project, source_rows};
 
+const HUGE: usize = 100_000_000;
 const LARGE: usize = 10_000_000;
 const SMALL: usize = 100_000;
 
@@ -34,19 +35,23 @@ fn settled(binary: &Path, rows: usize, header: &str) -> Project {
     project
 }
 
-fn figure(binary: &Path, what: &'static str, header: &str) -> Figure {
-    let (large, small) = (settled(binary, LARGE, header), settled(binary, SMALL, header));
+fn figure(binary: &Path, what: &'static str, header: &str, rows: usize) -> Figure {
+    let (large, small) = (settled(binary, rows, header), settled(binary, SMALL, header));
     let run = |project: &Project, rows: usize, round: usize| -> Duration {
         change(project, rows, round);
         time(|| project.run(binary))
     };
-    Figure::measure(what, 1.3, |round| run(&large, LARGE, round), |round| run(&small, SMALL, round))
+    Figure::measure(what, 1.3, |round| run(&large, rows, round), |round| run(&small, SMALL, round))
 }
 
 pub fn append(binary: &Path) -> Figure {
-    figure(binary, "append, 1,000 changes: 10,000,000 rows / 100,000 rows", "-- @kind: append")
+    figure(binary, "append, 1,000 changes: 10,000,000 rows / 100,000 rows", "-- @kind: append", LARGE)
+}
+
+pub fn append_huge(binary: &Path) -> Figure {
+    figure(binary, "append, 1,000 changes: 100,000,000 rows / 100,000 rows", "-- @kind: append", HUGE)
 }
 
 pub fn merge(binary: &Path) -> Figure {
-    figure(binary, "merge, 1,000 changes: 10,000,000 rows / 100,000 rows", "-- @kind: merge\n-- @unique_key: id")
+    figure(binary, "merge, 1,000 changes: 10,000,000 rows / 100,000 rows", "-- @kind: merge\n-- @unique_key: id", LARGE)
 }

@@ -30,7 +30,7 @@ use report::{Machine, Setting};
 
 type Measure = fn(&Path) -> Figure;
 
-const FIGURES: [(&str, Measure); 39] = [
+const FIGURES: [(&str, Measure); 41] = [
     ("peers version sqlmesh", peers::version),
     ("peers no-op sqlmesh", peers::no_op_sqlmesh),
     ("peers no-op dbt", peers::no_op_dbt),
@@ -43,8 +43,10 @@ const FIGURES: [(&str, Measure); 39] = [
     ("no-op size", no_op::over_table_size),
     ("no-op models", no_op::over_models),
     ("no-op history", history::figure),
+    ("no-op very long history", history::very_long),
     ("scale", scale::figure),
     ("incremental append", incremental::append),
+    ("incremental append huge", incremental::append_huge),
     ("incremental merge", incremental::merge),
     ("state feed file", state_queue::feed_file),
     ("state feed postgres", state_queue::feed_postgres),

@@ -13,7 +13,7 @@ use crate::{BINARY, project};
 const SHOP: &str = r#"API = {
     "base_url": "https://user:topsecret1@shop.example.com/v2",
     "auth": {"user": {"env": "SHOP_USER"}, "pass": "hunter2hunter2"},
-    "headers": {"Accept": "application/json", "X-Auth-Token": "abcdefghij0123456789"},
+    "headers": {"Accept": "application/json", "X-Auth-Token": "abcdefghij0123456789", "X-Api-Key": "abc123DEF456", "Cookie": "session=deadbeef"},
     "timeout": 2.5, "retry": 3, "backoff": 0, "rate_limit": {"requests": 10, "per": "1m"},
     "fetch": {"args": ["what"], "async": True, "supported_kinds": ["append", "merge"], "page_size": 100},
     "push": {"batch_size": 50, "batch_mode": "async"},
@@ -121,6 +121,9 @@ fn a_function_is_told_with_defaults_and_without_secrets() {
     );
     assert_eq!(shop["auth"], json!({"user": {"env": "SHOP_USER"}, "pass": "[REDACTED]"}));
     assert_eq!((&shop["timeout"], &shop["retry"], shop.get("backoff")), (&json!(2.5), &json!(3), None));
+    for header in ["X-Auth-Token", "X-Api-Key", "Cookie"] {
+        assert_eq!(shop["headers"][header], "[REDACTED]", "{header}");
+    }
     assert_eq!(shop["rate_limit"], json!({"requests": 10, "per": "1m"}));
     let endpoint =
         |method: &str, path: &str, function: &str| json!({"method": method, "path": path, "function": function});

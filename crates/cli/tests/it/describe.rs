@@ -235,3 +235,19 @@ fn the_box_fits_the_terminal() {
     fs::write(project.root().join("config/catalog.sql"), "ATTACH 'nothing").unwrap();
     assert!(project.run(&["describe", "mart.report"]).failure(1).stdout.is_empty());
 }
+
+#[test]
+fn values_of_the_environment_are_not_shown() {
+    let project = project();
+    let env = fs::read_to_string(project.root().join(".env")).unwrap_or_default();
+    project.write(".env", &format!("{env}CRM_TOKEN=tok-4711-abcd\n"));
+    project.model(
+        "raw/a",
+        "-- @description: with tok-4711-abcd\n-- @column: a = or tok-4711-abcd\nSELECT 'tok-4711-abcd' AS a",
+    );
+    project.run(&["run"]).success();
+    for args in [&["describe", "raw.a"][..], &["--json", "describe", "raw.a"]] {
+        let output = project.run(args).success();
+        assert!(!output.stdout.contains("tok-4711-abcd") && output.stdout.contains("[REDACTED]"), "{}", output.stdout);
+    }
+}
