@@ -122,10 +122,6 @@ impl Turns<'_, '_, '_> {
         let is_alone = self.schedule.is_alone(at) && self.progress.flights.is_empty();
         self.schedule.begin(at);
         let mut outcome = ModelOutcome::new(planned, Duration::ZERO);
-        let skip = |reason: String, mut outcome: ModelOutcome| {
-            (outcome.run_type, outcome.reason) = (Some(RunType::Skip), reason);
-            outcome
-        };
         let verdict = self.verdict(at).and_then(|verdict| match verdict {
             Verdict::Run(decision) => self.fly(at, decision, is_alone).map(|()| None),
             other => Ok(Some(other)),
@@ -139,10 +135,10 @@ impl Turns<'_, '_, '_> {
                 self.progress.held.insert(at, clock + PAUSE);
                 return;
             }
-            Ok(Some(Verdict::Held(worker))) => outcome = skip(format!("held by {worker}"), outcome),
-            Ok(Some(Verdict::Skip(reason))) => outcome = skip(reason, outcome),
+            Ok(Some(Verdict::Held(worker))) => skip(&mut outcome, format!("held by {worker}")),
+            Ok(Some(Verdict::Skip(reason))) => skip(&mut outcome, reason),
             Ok(Some(Verdict::Lost)) => {
-                outcome = skip(String::new(), outcome);
+                skip(&mut outcome, String::new());
                 outcome.warnings.push("skipped: upstream model failed".into());
                 self.progress.failed.insert(planned.target().key());
             }
@@ -204,7 +200,7 @@ impl Turns<'_, '_, '_> {
             fetching.begin(planned, &task, &self.facts, promise);
         } else if let Some(functions) = self.goes_ahead(planned, &task, is_alone) {
             let facts = Arc::clone(&self.facts);
-            self.ahead.begin(self.context.session, Job { at, planned, task, facts, functions, promise })?;
+            self.ahead.begin(Job { at, planned, task, facts, functions, promise });
         } else {
             promise.forget();
             flight.landed = Some((Landed::Direct, Duration::ZERO));
@@ -214,10 +210,10 @@ impl Turns<'_, '_, '_> {
     }
 
     /// The functions that a model's query can call, if it can run ahead and there is a use in that.
-    fn goes_ahead(&self, planned: &PlannedModel, task: &Task, is_alone: bool) -> Option<Arc<query::Functions>> {
+    fn goes_ahead(&mut self, planned: &PlannedModel, task: &Task, is_alone: bool) -> Option<Arc<query::Functions>> {
         // Rows of the table that are still in clear are masked before anything is read.
         let is_own = task.decision.reason == Reason::Kept || masks_anew(&planned.model, task.last.as_ref());
-        if is_alone || is_own || !self.ahead.has_room() {
+        if is_alone || is_own || !self.ahead.is_ready(self.context.session) {
             return None;
         }
         // What fails here fails again in the model's own transaction, where it is told.
@@ -271,12 +267,9 @@ impl Turns<'_, '_, '_> {
         outcome: &mut ModelOutcome,
     ) -> Result<(), RunError> {
         let planned = &self.models[at];
-        let skip = |reason: &str, outcome: &mut ModelOutcome| {
-            (outcome.run_type, outcome.reason) = (Some(RunType::Skip), reason.to_owned());
-        };
         if planned.model.fetch && self.outside.is_overtaken(planned, &self.facts) {
             // It follows rows that are not the newest any more.
-            skip(OVERTAKEN, outcome);
+            skip(outcome, OVERTAKEN.into());
             return self.outside.drop_fetched(landed);
         }
         let (mut task, mut landed) = (Arc::clone(task), landed);
@@ -296,7 +289,7 @@ impl Turns<'_, '_, '_> {
                     Arc::new(Task::new(decision, &planned.model, last_commit(planned, &self.facts)?))
                 }
                 Verdict::Skip(reason) => {
-                    skip(&reason, outcome);
+                    skip(outcome, reason);
                     return Ok(());
                 }
                 Verdict::Lost | Verdict::Held(_) => return Ok(()),
@@ -345,6 +338,10 @@ impl Turns<'_, '_, '_> {
             None => Ok(()),
         }
     }
+}
+
+fn skip(outcome: &mut ModelOutcome, reason: String) {
+    (outcome.run_type, outcome.reason) = (Some(RunType::Skip), reason);
 }
 
 fn fail(outcome: &mut ModelOutcome, error: RunError) {

@@ -226,3 +226,17 @@ fn queries_for_which_memory_is_too_little_at_once_run_alone() {
     let output = project.run(&["run"]).success().stdout;
     assert!(output.contains("Done: 4 ran, 0 skipped, 0 failed"), "{output}");
 }
+
+#[test]
+fn settings_of_any_form_are_no_obstacle() {
+    let project = project();
+    project.write(
+        "config/settings.sql",
+        "PRAGMA enable_profiling = 'no_output'; SET profiling_mode = 'detailed'; SET streaming_buffer_size = '10MB'; \
+         SET custom_profiling_settings = '{\"CPU_TIME\": \"true\"}';",
+    );
+    for name in ["a", "b", "c"] {
+        project.model(&format!("raw/{name}"), "SELECT 1 AS n");
+    }
+    assert!(project.run(&["run"]).success().stdout.contains("Done: 3 ran, 0 skipped, 0 failed"));
+}

@@ -85,15 +85,23 @@ impl<'scope, 'env> Ahead<'scope, 'env> {
         self.limit > 0
     }
 
-    /// Begins a query; outside of a transaction of `session`.
-    pub fn begin(&mut self, session: &Session, job: Job<'env>) -> Result<(), EngineError> {
-        if self.threads <= self.open.len() {
-            self.start_thread(session.beside()?);
+    /// Makes sure of a thread for another query, if there is room for one; outside of a transaction of `session`. A session
+    /// that turns out not to be doubled stays alone: its models run their queries in their own transactions.
+    pub fn is_ready(&mut self, session: &Session) -> bool {
+        if self.has_room() && self.threads <= self.open.len() {
+            match session.beside() {
+                Ok(other) => self.start_thread(other),
+                Err(_) => self.limit = 0,
+            }
         }
+        self.has_room()
+    }
+
+    /// Begins a query, for which there is a thread.
+    pub fn begin(&mut self, job: Job<'env>) {
         self.open.insert(job.at);
         // The threads take jobs until the last sender is gone, which is here.
         let _ = self.queue.send(job);
-        Ok(())
     }
 
     fn start_thread(&mut self, session: Session) {
