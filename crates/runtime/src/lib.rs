@@ -8,6 +8,7 @@ mod arrivals;
 mod cancellation;
 mod catalog_fault;
 mod checking;
+mod conflict;
 mod cursor;
 mod decisions;
 mod deltas;
