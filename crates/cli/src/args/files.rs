@@ -38,5 +38,5 @@ pub(crate) struct NewArgs {
 pub(crate) struct EditArgs {
     /// A model (schema.table), env, a file of config/, `macros/<name>` or `variables/<name>`
     #[arg(value_name = "TARGET")]
-    pub(crate) target: String,
+    pub(crate) edited: String,
 }

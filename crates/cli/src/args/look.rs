@@ -38,7 +38,7 @@ pub(crate) enum DescribeCommand {
 pub(crate) struct BlueprintArgs {
     /// Name of a function of lib/; all without it
     #[arg(value_name = "NAME")]
-    pub(crate) name: Option<String>,
+    pub(crate) blueprint: Option<String>,
     /// Only these keys, with --json
     #[arg(long, value_name = "FIELDS")]
     pub(crate) fields: Option<String>,

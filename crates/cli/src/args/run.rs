@@ -1,6 +1,6 @@
 //! The command lines of what runs models: `run`, `sandbox`.
 
-use clap::Args;
+use clap::{Args, ValueHint};
 
 // Flags of a command line are what they are.
 #[allow(clippy::struct_excessive_bools)]
@@ -27,7 +27,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = crate::duration::parse)]
     pub(crate) state_wait: std::time::Duration,
     /// Write metrics for Prometheus into this file at the end, whatever comes of the run
-    #[arg(long, value_name = "PATH", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) metrics_file: Option<String>,
 }
 
