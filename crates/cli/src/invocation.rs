@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use engine::{EngineOptions, ExtensionSearch};
-use project::{Environment, ProjectError, Redactor, find_root};
+use project::{Environment, ProjectError, Redactor, find_root, read_config};
+use runtime::{Session, named_model};
 
 use crate::error::CliError;
 use crate::ui::Ui;
@@ -61,6 +62,17 @@ impl Invocation {
         ui.keep_secret(Redactor::new(&root, &environment));
         ui.take_log_format(environment.get(LOG_FORMAT))?;
         Ok(Self { cwd, root, environment })
+    }
+
+    /// The name of the model that an operand means, a name or the path of its file.
+    pub(crate) fn model(&self, operand: &str) -> Result<String, CliError> {
+        Ok(named_model(&self.root, &self.cwd, operand)?)
+    }
+
+    /// Opens the project's lake.
+    pub(crate) fn open_lake(&self) -> Result<Session, CliError> {
+        let config = read_config(&self.root, &self.environment)?;
+        Ok(Session::open(&config, &self.session_options())?)
     }
 
     /// What a session needs of the process.

@@ -14,7 +14,7 @@ pub(crate) struct SqlArgs {
 
 #[derive(Args)]
 pub(crate) struct QueryArgs {
-    /// Table (schema.table)
+    /// Table (schema.table), or path of the .sql file of a model
     #[arg(value_name = "TABLE")]
     pub(crate) table: String,
     /// At most so many rows; all without it

@@ -46,6 +46,34 @@ pub fn with_a_table() -> Project {
 }
 
 #[test]
+fn the_path_of_a_file_stands_for_its_model() {
+    let project = with_a_table();
+    let (root, below) = (project.root().to_path_buf(), project.root().join("models/raw"));
+    let (root, below) = (root.as_path(), below.as_path());
+    let told = |folder: &std::path::Path, words: &[&str]| {
+        let output = project.command(words).current_dir(folder).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{words:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for command in ["describe", "lineage", "history", "query", "run", "sandbox", "check"] {
+        // What takes time tells another one each time.
+        let is_same = !["run", "sandbox", "check"].contains(&command);
+        let named = told(root, &[command, "raw.a"]);
+        for (folder, path) in [(root, "models/raw/a.sql"), (below, "a.sql"), (below, "models/raw/a.sql")] {
+            let by_path = told(folder, &[command, path]);
+            assert!(by_path.contains("raw.a") || command == "query", "{command}: {by_path}");
+            assert!(!is_same || by_path == named, "{command}: {by_path}\n{named}");
+        }
+    }
+    // What becomes of the table is told also without the file, and what never was is as it was typed.
+    std::fs::remove_file(below.join("a.sql")).unwrap();
+    assert!(told(below, &["history", "a.sql"]).contains("raw.a"));
+    assert!(told(below, &["describe", "models/raw/a.sql"]).contains("raw.a"));
+    let unknown = project.run(&["describe", "models/raw/b.sql"]).failure(1);
+    assert!(unknown.stderr.contains("model \"raw.b\" not found"), "{}", unknown.stderr);
+}
+
+#[test]
 fn outside_of_a_project_each_says_so() {
     let nowhere = Project::empty(BINARY);
     for (call, _) in CALLS {

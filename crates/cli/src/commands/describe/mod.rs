@@ -5,9 +5,6 @@ mod sheet;
 
 use std::process::ExitCode;
 
-use project::read_config;
-use runtime::Session;
-
 use crate::args::{DescribeArgs, DescribeCommand};
 use crate::error::CliError;
 use crate::invocation::Invocation;
@@ -27,9 +24,9 @@ pub(crate) fn describe(args: &DescribeArgs, ui: &Ui) -> Result<ExitCode, CliErro
 
 fn describe_model(model: &str, ui: &Ui) -> Result<ExitCode, CliError> {
     let invocation = Invocation::enter(ui)?;
-    let config = read_config(&invocation.root, &invocation.environment)?;
-    let session = Session::open(&config, &invocation.session_options())?;
-    let mut description = runtime::describe(&session, &invocation.root, model)?;
+    let name = invocation.model(model)?;
+    let session = invocation.open_lake()?;
+    let mut description = runtime::describe(&session, &invocation.root, &name)?;
     let texts = [&mut description.definition, &mut description.description].into_iter().flatten();
     let of_columns = description.columns.iter_mut().filter_map(|column| column.description.as_mut());
     // What the file says may be a secret of the environment.

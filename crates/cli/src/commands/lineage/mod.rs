@@ -6,8 +6,7 @@ mod labels;
 
 use std::process::ExitCode;
 
-use project::read_config;
-use runtime::{LineageMode, Session};
+use runtime::LineageMode;
 
 use super::queue::warn;
 use crate::args::{LineageArgs, LineageFormat};
@@ -18,9 +17,9 @@ use crate::ui::Ui;
 
 pub(crate) fn lineage(args: &LineageArgs, ui: &Ui) -> Result<ExitCode, CliError> {
     let invocation = Invocation::enter(ui)?;
-    let config = read_config(&invocation.root, &invocation.environment)?;
-    let session = Session::open(&config, &invocation.session_options())?;
-    let mut lineage = runtime::lineage(&session, &invocation.root, &args.lineage_of)?;
+    let lineage_of = invocation.model(&args.lineage_of)?;
+    let session = invocation.open_lake()?;
+    let mut lineage = runtime::lineage(&session, &invocation.root, &lineage_of)?;
     drop(session);
     lineage.warnings.iter_mut().for_each(|warning| *warning = ui.message(warning));
     let is_empty = lineage.mode == LineageMode::Overview && lineage.models.is_empty();
