@@ -139,6 +139,12 @@ fn what_is_left_of_a_model_is_told_and_what_is_missing_too() {
     let told = described(&project, "mart.totals");
     assert!(told.get("definition").is_none() && told["columns"].as_array().unwrap().len() == 2, "{told:#}");
     assert!(told["gather_warnings"][0].as_str().unwrap().contains("its file is gone"), "{told:#}");
+    // What is offered at the end works: a model without a file cannot be run, tried out or edited.
+    let text = project.run(&["describe", "mart.totals"]).success().stdout;
+    let offered: Vec<&str> = text.split("Commands:").nth(1).unwrap().split("ondatrasql ").skip(1).collect();
+    let offered: Vec<Vec<&str>> = offered.iter().map(|call| call.split_whitespace().take(2).collect()).collect();
+    assert_eq!(offered, [["history", "mart.Totals"], ["query", "mart.Totals"]]);
+    offered.iter().for_each(|call| drop(project.run(call).success()));
     Lake::open(&project).execute("DROP TABLE lake.mart.totals");
     let told = described(&project, "mart.totals");
     assert_eq!((&told["table_size"], &told["columns"][1]), (&json!("N/A"), &json!({"name": "n", "type": "BIGINT"})));
