@@ -134,6 +134,15 @@ fn there_is_a_page_for_each_command() {
         assert!(page(&format!("ondatrasql-{name}.1")).contains(".SH NAME"), "{name}");
     }
     nowhere.write("taken", "");
-    let output = nowhere.run(&["man", "--dir", "taken"]).failure(1);
-    assert!(output.stderr.starts_with("error: "), "{}", output.stderr);
+    for folder in ["taken", "taken/below", "/proc/zz"] {
+        let output = nowhere.run(&["man", "--dir", folder]).failure(1);
+        let expected = format!("error: write man pages into {folder}: ");
+        assert!(output.stderr.starts_with(&expected), "{}", output.stderr);
+        assert!(
+            output.stderr.contains("[CLI-005]") && output.stderr.contains("help: name a folder"),
+            "{}",
+            output.stderr
+        );
+        assert_eq!(output.stdout, "");
+    }
 }
