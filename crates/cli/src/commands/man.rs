@@ -35,7 +35,24 @@ fn write_all(command: &Command, folder: &Path) -> std::io::Result<usize> {
 fn page(command: &Command) -> std::io::Result<String> {
     let mut page = Vec::new();
     Man::new(command.clone()).section("1").source("OndatraSQL").manual("OndatraSQL").render(&mut page)?;
-    Ok(String::from_utf8_lossy(&page).into_owned())
+    Ok(unfilled(&String::from_utf8_lossy(&page)))
+}
+
+/// The page with its indented lines, examples and lists, kept as they are: elsewhere lines are filled, and blanks spread.
+fn unfilled(page: &str) -> String {
+    let mut lines = Vec::new();
+    let mut is_filled = true;
+    for line in page.lines() {
+        if line.starts_with(' ') == is_filled {
+            lines.push(if is_filled { ".nf" } else { ".fi" });
+            is_filled = !is_filled;
+        }
+        lines.push(line);
+    }
+    if !is_filled {
+        lines.push(".fi");
+    }
+    lines.join("\n") + "\n"
 }
 
 /// The pages cannot be written.
@@ -59,5 +76,21 @@ impl Diagnose for ManError {
 impl From<ManError> for CliError {
     fn from(error: ManError) -> Self {
         Self::Failed(Box::new(error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unfilled;
+
+    #[test]
+    fn indented_lines_are_not_filled() {
+        for (page, expected) in [
+            (".SH A\ntext\n", ".SH A\ntext\n"),
+            ("Examples:\n  a b\n  c\n.SH B\nd\n", "Examples:\n.nf\n  a b\n  c\n.fi\n.SH B\nd\n"),
+            ("a\n  b\nc\n  d\n", "a\n.nf\n  b\n.fi\nc\n.nf\n  d\n.fi\n"),
+        ] {
+            assert_eq!(unfilled(page), expected);
+        }
     }
 }

@@ -125,6 +125,7 @@ fn there_is_a_page_for_each_command() {
     assert!(output.stdout.starts_with("Wrote "), "{}", output.stdout);
     let page = |name: &str| std::fs::read_to_string(nowhere.root().join("share/man1").join(name)).unwrap();
     assert!(page("ondatrasql-run.1").contains("\\-\\-full\\-refresh"));
+    assert!(page("ondatrasql-run.1").contains("Examples:\n.nf\n  ondatrasql run\n  ondatrasql run staging.orders\n"));
     assert!(page("ondatrasql-queue-retry.1").contains(".TH ondatrasql-queue-retry 1"));
     // Help names every command; each has its page.
     let help = nowhere.run(&["help"]).success().stdout;
