@@ -78,10 +78,10 @@ fn files(current: &OsStr, folders: &[&str]) -> Vec<CompletionCandidate> {
     let is_wanted = |path: &Path| {
         let Ok(real) = path.canonicalize() else { return false };
         let is_below = folders.iter().any(|folder| real.starts_with(folder));
-        match real.is_dir() {
-            true => is_below || folders.iter().any(|folder| folder.starts_with(&real)),
-            false => is_below && real.extension().is_some_and(|ending| ending == "sql" || ending == "star"),
+        if real.is_dir() {
+            return is_below || folders.iter().any(|folder| folder.starts_with(&real));
         }
+        is_below && real.extension().is_some_and(|ending| ending == "sql" || ending == "star")
     };
     let found = PathCompleter::any().complete(current).into_iter();
     found.filter(|path| path.get_value() != "." && is_wanted(&cwd.join(path.get_value()))).collect()

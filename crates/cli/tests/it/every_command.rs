@@ -48,7 +48,7 @@ pub fn with_a_table() -> Project {
 #[test]
 fn the_path_of_a_file_stands_for_its_model() {
     let project = with_a_table();
-    let (root, below) = (project.root().to_path_buf(), project.root().join("models/raw"));
+    let (root, below) = (project.root().clone(), project.root().join("models/raw"));
     let (root, below) = (root.as_path(), below.as_path());
     let told = |folder: &std::path::Path, words: &[&str]| {
         let output = project.command(words).current_dir(folder).output().unwrap();
