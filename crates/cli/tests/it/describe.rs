@@ -251,10 +251,14 @@ fn values_of_the_environment_are_not_shown() {
     project.write(".env", &format!("{env}CRM_TOKEN=tok-4711-abcd\n"));
     project.model(
         "raw/a",
-        "-- @description: with tok-4711-abcd\n-- @column: a = or tok-4711-abcd\nSELECT 'tok-4711-abcd' AS a",
+        "-- @description: with tok-4711-abcd\n-- @column: a = or tok-4711-abcd\n-- @warning: in_list(a, tok-4711-abcd)\n\
+         SELECT 'tok-4711-abcd' AS a, x AS \"tok-4711-abcd\" FROM 'tok-4711-abcd.csv' AS f(x)",
     );
+    project.write("tok-4711-abcd.csv", "x\n1\n");
     project.run(&["run"]).success();
-    for args in [&["describe", "raw.a"][..], &["--json", "describe", "raw.a"]] {
+    let looked = [&["describe", "raw.a"][..], &["lineage", "raw.a"], &["lineage", "overview"]];
+    for args in looked.into_iter().flat_map(|args| [args.to_vec(), [args, &["--json"]].concat()]) {
+        let args = args.as_slice();
         let output = project.run(args).success();
         assert!(!output.stdout.contains("tok-4711-abcd") && output.stdout.contains("[REDACTED]"), "{}", output.stdout);
     }
