@@ -69,7 +69,18 @@ impl Invocation {
         Ok(named_model(&self.root, &self.cwd, operand)?)
     }
 
-    /// Opens the project's lake.
+    /// Opens the project's lake to look at it; one that is not there yet is told, and not made.
+    pub(crate) fn look_at_lake(&self, ui: &Ui) -> Result<Session, CliError> {
+        let session = Session::look(read_config(&self.root, &self.environment)?, &self.session_options())?;
+        match session.missing_catalog() {
+            Some(missing) if missing.left_behind.is_some() => ui.warn(&missing.told()),
+            Some(missing) => ui.note(&missing.told()),
+            None => {}
+        }
+        Ok(session)
+    }
+
+    /// Opens the project's lake, which is made if it is not there yet.
     pub(crate) fn open_lake(&self) -> Result<Session, CliError> {
         let config = read_config(&self.root, &self.environment)?;
         Ok(Session::open(&config, &self.session_options())?)

@@ -43,6 +43,7 @@ mod run;
 mod sandbox;
 mod schedule;
 mod session;
+mod stand_in;
 mod state_session;
 mod statement_errors;
 mod step;

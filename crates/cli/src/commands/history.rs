@@ -20,7 +20,7 @@ pub(crate) fn history(args: &HistoryArgs, ui: &Ui) -> Result<ExitCode, CliError>
     let limit = args.limit.as_deref().map_or(Ok(LIMIT), |text| limit(Some(text)))?;
     let invocation = Invocation::enter(ui)?;
     let model = args.model.as_deref().map(|model| invocation.model(model)).transpose()?;
-    let history = runtime::history(&invocation.open_lake()?, model.as_deref(), limit)?;
+    let history = runtime::history(&invocation.look_at_lake(ui)?, model.as_deref(), limit)?;
     let warnings: Vec<String> = history.warnings.iter().map(|warning| ui.message(warning)).collect();
     if ui.json {
         let runs: Vec<Value> = history.runs.iter().map(record).collect();

@@ -20,7 +20,7 @@ pub(crate) fn query(args: &QueryArgs, ui: &Ui) -> Result<ExitCode, CliError> {
     let clause = if limit == 0 { String::new() } else { format!(" LIMIT {limit}") };
     let statement = format!("SELECT * FROM {}{clause}", target.quoted());
     let envelope = format!("\"table\":{},\"limit\":{limit}", serde_json::Value::from(table.as_str()));
-    print_rows(&invocation.open_lake()?, &statement, args.format, &envelope, ui)
+    print_rows(&invocation.look_at_lake(ui)?, &statement, args.format, &envelope, ui)
 }
 
 /// The table of `schema.table`, parted at the first point; neither may be empty.

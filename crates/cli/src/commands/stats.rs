@@ -20,7 +20,7 @@ const ORPHANED: &str = "[orphaned]";
 
 pub(crate) fn stats(ui: &Ui) -> Result<ExitCode, CliError> {
     let invocation = Invocation::enter(ui)?;
-    let session = invocation.open_lake()?;
+    let session = invocation.look_at_lake(ui)?;
     let mut stats = runtime::stats(&session, &invocation.root);
     drop(session);
     // Before the first run there is nothing to deliver, and perhaps no state yet.

@@ -74,6 +74,46 @@ fn the_path_of_a_file_stands_for_its_model() {
 }
 
 #[test]
+fn who_only_looks_makes_no_lake() {
+    let look: [(&[&str], i32, &str); 10] = [
+        (&["stats"], 0, "No model has run yet"),
+        (&["history"], 0, "No runs found"),
+        (&["history", "raw.a"], 0, "No runs found"),
+        (&["describe", "raw.a"], 1, "raw.a has not been run yet"),
+        (&["describe", "raw.b"], 1, "model \"raw.b\" not found"),
+        (&["lineage", "overview"], 0, "No models found"),
+        (&["lineage", "raw.a"], 1, "raw.a has not been run yet"),
+        (&["query", "raw.a"], 1, "raw"),
+        (&["check", "raw.a"], 1, "raw.a has no table yet"),
+        (&["edit", "raw.b"], 1, "raw.b not found"),
+    ];
+    for catalog in ["sqlite", "duckdb"] {
+        let project = Project::empty(BINARY);
+        project.run(&["init", "--catalog", catalog]).success();
+        project.model("raw/a", "SELECT 1 AS id");
+        let before = project.files();
+        for (call, code, expected) in look {
+            let output = project.run(call);
+            assert_eq!(output.code, code, "{call:?}: {}", output.stderr);
+            assert!(format!("{}{}", output.stdout, output.stderr).contains(expected), "{call:?}: {}", output.stderr);
+            let tells = output.stderr.starts_with("note: there is no lake yet (ducklake.");
+            assert!(tells || ["check", "edit"].contains(&call[0]), "{call:?}: {}", output.stderr);
+            assert_eq!(project.files(), before, "{call:?} made something");
+        }
+        let stats = project.run(&["stats", "--json"]).success().stdout;
+        assert!(stats.contains("\"model_count\":0") && !stats.contains("data_path"), "{stats}");
+        // Files without the catalog that knows them are no new project.
+        project.write(&format!("ducklake.{catalog}.files/raw/a/x.parquet"), "rows");
+        let warning = project.run(&["history"]).success().stderr;
+        assert!(warning.starts_with("warning: ") && warning.contains("bring it back from a backup"), "{warning}");
+        assert!(!project.root().join(format!("ducklake.{catalog}")).exists());
+        // What runs makes it, and from then on there is one.
+        project.run(&["run"]).success();
+        assert_eq!(project.run(&["query", "raw.a"]).success().stderr, "");
+    }
+}
+
+#[test]
 fn outside_of_a_project_each_says_so() {
     let nowhere = Project::empty(BINARY);
     for (call, _) in CALLS {

@@ -27,7 +27,7 @@ pub(crate) fn describe(args: &DescribeArgs, ui: &Ui) -> Result<ExitCode, CliErro
 fn describe_model(model: &str, ui: &Ui) -> Result<ExitCode, CliError> {
     let invocation = Invocation::enter(ui)?;
     let name = invocation.model(model)?;
-    let session = invocation.open_lake()?;
+    let session = invocation.look_at_lake(ui)?;
     let mut description = runtime::describe(&session, &invocation.root, &name)?;
     redact(&mut description, ui);
     if ui.json {

@@ -66,7 +66,7 @@ fn open(ui: &Ui) -> Option<Session> {
     let invocation = Invocation::enter(ui).ok()?;
     let config = read_config(&invocation.root, &invocation.environment).ok()?;
     let options: EngineOptions = invocation.session_options();
-    Session::open(&config, &options).ok()
+    Session::look(config, &options).ok()
 }
 
 /// There is nothing to edit.

@@ -18,7 +18,7 @@ use crate::ui::Ui;
 pub(crate) fn lineage(args: &LineageArgs, ui: &Ui) -> Result<ExitCode, CliError> {
     let invocation = Invocation::enter(ui)?;
     let lineage_of = invocation.model(&args.lineage_of)?;
-    let session = invocation.open_lake()?;
+    let session = invocation.look_at_lake(ui)?;
     let mut lineage = runtime::lineage(&session, &invocation.root, &lineage_of)?;
     drop(session);
     lineage.warnings.iter_mut().for_each(|warning| *warning = ui.message(warning));
