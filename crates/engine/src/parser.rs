@@ -58,8 +58,9 @@ impl EngineParser<'_> {
             return Vec::new();
         }
         let list: Vec<String> = statements.iter().map(|sql| literal(sql)).collect();
-        let sql =
-            format!("SELECT json_serialize_sql(s{options})::VARCHAR FROM (SELECT unnest([{}]) AS s)", list.join(","));
+        // Where a lake is current, a function without its schema is looked for in it first: that asks for its snapshot.
+        let function = "system.main.json_serialize_sql";
+        let sql = format!("SELECT {function}(s{options})::VARCHAR FROM (SELECT unnest([{}]) AS s)", list.join(","));
         match self.0.query(&sql) {
             Ok(rows) => rows.into_values().map(|mut row| Ok(row.swap_remove(0))).collect(),
             // One statement that the serializer chokes on must not take the others down with it.
@@ -72,7 +73,7 @@ impl EngineParser<'_> {
 
     /// The statement that a complete tree stands for.
     pub fn statement(&self, tree: &SyntaxTree) -> Result<String, EngineError> {
-        let sql = format!("SELECT json_deserialize_sql({}::JSON)", literal(&tree.0.to_string()));
+        let sql = format!("SELECT system.main.json_deserialize_sql({}::JSON)", literal(&tree.0.to_string()));
         Ok(self.0.query_value(&sql)?.into_text().unwrap_or_default())
     }
 }

@@ -1,10 +1,9 @@
 //! Functions that can stand in FROM: the engine's, the configuration's, those of `lib/`.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use engine::{Connection, EngineError};
-use lib_functions::{LibError, Registry};
+use lib_functions::Registry;
 use model::{Finding, Model, SyntaxTree};
 use query::{LibCall, lib_calls};
 use types::{Rule, literal, quote};
@@ -43,11 +42,6 @@ pub fn table_functions(connection: &Connection) -> Result<BTreeSet<String>, Engi
         "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE function_type IN ('table', 'table_macro')";
     let rows = connection.query(sql)?.into_values();
     Ok(rows.filter_map(|mut row| row.swap_remove(0).into_text()).collect())
-}
-
-/// Reads `lib/` of the project at `root`; the names of `taken` are the engine's.
-pub fn read_registry(root: &Path, taken: &BTreeSet<String>) -> Result<Registry, LibError> {
-    Registry::read(root, |name| taken.contains(name))
 }
 
 /// What is known of the functions that a run will find.

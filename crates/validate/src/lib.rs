@@ -21,7 +21,7 @@ pub use checks::{
     DeclaredFault, DeclaredTypes, PushTarget, bad_argument, check_calls, check_fetch, check_limit, check_push,
     check_schema, check_statement, extension, key_in_clear, lib_facts, masked_column, masked_type, no_tree,
 };
-pub use functions::{OF_SESSION, read_registry, table_functions};
+pub use functions::{OF_SESSION, table_functions};
 pub use report::{Check, FileReport, Report, Summary, line};
 pub use scope::ScopeError;
 pub use validation::{ValidateError, ValidateOptions, validate};

@@ -15,7 +15,7 @@ use crate::checks::read_checks;
 use crate::collected::{Collected, lib_finding};
 use crate::config_syntax::config_syntax;
 use crate::examination::Examination;
-use crate::functions::{TableFunctions, read_registry, table_functions};
+use crate::functions::{TableFunctions, table_functions};
 use crate::graph::{Parsed, circles, dependencies, external_references, known_names};
 use crate::offline::{Offline, introspection_failed};
 use crate::own_macros::OwnMacros;
@@ -126,8 +126,7 @@ fn functions_without_libs(
 
 /// The lib files; `None` if the folder cannot be read.
 fn registry(root: &Path, taken: Option<&BTreeSet<String>>, collected: &mut Collected) -> Option<Registry> {
-    let nothing = BTreeSet::new();
-    match read_registry(root, taken.unwrap_or(&nothing)) {
+    match Registry::read(root, |name| taken.is_some_and(|taken| taken.contains(name))) {
         Ok(registry) => Some(registry),
         Err(error) => {
             collected.other("lib".into(), lib_finding("lib".as_ref(), &error));

@@ -43,7 +43,7 @@ impl Session {
 
 /// A catalog in SQLite without a write-ahead log can be read or written, not both.
 fn lets_read_while_writing(connection: &Connection, lake: &str) -> Result<bool, EngineError> {
-    let sql = format!("SELECT path FROM duckdb_databases() WHERE database_name = {}", literal(lake));
+    let sql = format!("SELECT path FROM system.main.duckdb_databases() WHERE database_name = {}", literal(lake));
     let path = connection.query_value(&sql)?.into_text().unwrap_or_default();
     let Some(file) = path.strip_prefix("sqlite:") else { return Ok(true) };
     // Bytes 18 and 19 of the header: the versions for writing and reading, 2 with a log (sqlite.org/fileformat.html).

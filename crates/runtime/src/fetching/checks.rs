@@ -1,5 +1,6 @@
 //! What is checked of models that fetch before the first request: their SQL, and the lib files that they call.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use engine::EngineParser;
@@ -39,8 +40,16 @@ pub(crate) fn read_registry(session: &Session, root: &std::path::Path) -> Result
     if !root.join("lib").is_dir() {
         return Ok(Registry::default());
     }
-    let taken = validate::table_functions(&session.connection)?;
-    Ok(validate::read_registry(root, &taken)?)
+    // Asked for the first function that is there: the engine's list looks into the lake, which takes the longer the more
+    // snapshots it has.
+    let taken = OnceCell::new();
+    let is_taken = |name: &str| {
+        let taken = taken.get_or_init(|| validate::table_functions(&session.connection));
+        taken.as_ref().is_ok_and(|names| names.contains(name))
+    };
+    let registry = Registry::read(root, is_taken)?;
+    taken.into_inner().transpose()?;
+    Ok(registry)
 }
 
 /// Checks all models, and gives what those that fetch ask for. `only` is set when one model was named: then other
