@@ -90,7 +90,7 @@ fn sheet(ui: &Ui, shown: &ShownQueue, title: &str) -> Sheet {
     sheet.grid(events(shown));
     sheet.section("Rows");
     for event in &shown.events {
-        sheet.paragraph(&format!("{}: {}", event.queued.event.seq, columns_of(event)), None);
+        sheet.value(&format!("{}: {}", event.queued.event.seq, columns_of(event)));
     }
     let error = |event: &ShownEvent| Some((event.queued.event.seq, event.queued.event.last_error.clone()?));
     let failed: Vec<(i64, String)> = shown.events.iter().filter_map(error).collect();
