@@ -44,6 +44,7 @@ mod run;
 mod sandbox;
 mod schedule;
 mod session;
+mod stand_in;
 mod state_session;
 mod statement_errors;
 mod step;
@@ -61,7 +62,7 @@ pub use inspect::{Answer, answer};
 pub use lib_host::client;
 pub use lock::ProjectLock;
 pub use maintenance::{ScriptObserver, ScriptOptions, StatementResult, run_script};
-pub use project_models::{load_models, select_model};
+pub use project_models::{load_models, named_model, select_model};
 pub use push::{Report as PushReport, SentBatch};
 pub use queue::{
     Drained, DrainedTarget, KnownTarget, Overview, PushPreview, QueueError, QueueOptions, Reset, ShownEvent,

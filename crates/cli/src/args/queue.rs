@@ -66,7 +66,7 @@ pub(crate) enum QueueCommand {
 
 #[derive(Args)]
 pub(crate) struct QueueShowArgs {
-    /// Target (schema.table)
+    /// Target (schema.table) or path of a .sql file
     pub(crate) target: String,
     /// Dead letters instead of what is to be delivered
     #[arg(long)]
@@ -80,7 +80,7 @@ pub(crate) struct QueueShowArgs {
 
 #[derive(Args)]
 pub(crate) struct QueueRetryArgs {
-    /// Target (schema.table)
+    /// Target (schema.table) or path of a .sql file
     pub(crate) target: String,
     /// Put dead letters back behind all that is queued
     #[arg(long)]
@@ -94,7 +94,7 @@ pub(crate) struct QueueRetryArgs {
 
 #[derive(Args)]
 pub(crate) struct QueueDropArgs {
-    /// Target (schema.table)
+    /// Target (schema.table) or path of a .sql file
     pub(crate) target: String,
     /// Dead letters
     #[arg(long, conflicts_with = "all")]
@@ -114,7 +114,7 @@ pub(crate) struct QueueDropArgs {
 
 #[derive(Args)]
 pub(crate) struct QueueDrainArgs {
-    /// Target (schema.table); all that models push without it
+    /// Target (schema.table) or path of a .sql file; all that models push without it
     pub(crate) target: Option<String>,
     #[command(flatten)]
     pub(crate) wait: StateWait,
@@ -122,7 +122,7 @@ pub(crate) struct QueueDrainArgs {
 
 #[derive(Args)]
 pub(crate) struct QueueResetArgs {
-    /// Target (schema.table)
+    /// Target (schema.table) or path of a .sql file
     pub(crate) target: String,
     /// Send changes from now on only: what is pending is never delivered
     #[arg(long, conflicts_with = "resend")]
@@ -136,7 +136,7 @@ pub(crate) struct QueueResetArgs {
 
 #[derive(Args)]
 pub(crate) struct PushArgs {
-    /// Target (schema.table)
+    /// Target (schema.table) or path of a .sql file
     pub(crate) target: String,
     /// Show what would be sent; calls nothing, changes nothing
     #[arg(long)]
