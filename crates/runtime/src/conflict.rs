@@ -6,13 +6,13 @@ use crate::{Cancellation, RunError};
 
 /// How long the same transaction is tried again. Writers that keep at it each have a short transaction, and one of them
 /// always wins, so that this is not reached by a handful of workers.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_secs(20);
 /// Tried so often at least, however long each attempt takes.
 const ATTEMPTS_MIN: u32 = 6;
 /// The first pause is at most this long, …
-const PAUSE: Duration = Duration::from_millis(40);
+const PAUSE: Duration = Duration::from_millis(20);
 /// … and all are at most this long: the one that lost does not wait while others go on winning.
-const PAUSE_MAX: Duration = Duration::from_millis(320);
+const PAUSE_MAX: Duration = Duration::from_millis(160);
 
 /// The attempts at one transaction.
 pub(crate) struct Attempts {

@@ -196,7 +196,10 @@ impl Turns<'_, '_, '_> {
         let fetches = self.outside.plans.contains_key(&planned.target().key());
         let promise = self.progress.arrivals.promise(at);
         let mut flight = Flight { task: Arc::clone(&task), fetches, landed: None, alone: false };
-        if let (true, Some(fetching)) = (fetches, self.outside.fetches.as_mut()) {
+        if fetches {
+            // There was none that would fetch when the run began: what others committed has changed that.
+            let elsewhere = || RunError::CommittedElsewhere { target: planned.target().clone() };
+            let fetching = self.outside.fetches.as_mut().ok_or_else(elsewhere)?;
             fetching.begin(planned, &task, &self.facts, promise);
         } else if let Some(functions) = self.goes_ahead(planned, &task, is_alone) {
             let facts = Arc::clone(&self.facts);

@@ -194,7 +194,8 @@ fn what_another_commits_while_queries_run_ahead_is_not_added_twice() {
         team.workers[at].write(".env", &lines);
         team.workers[at].write("config/variables/constants.sql", "SET VARIABLE pause = ${PAUSE};");
     };
-    [0, 1].into_iter().for_each(|at| pause(at, 0));
+    pause(0, 0);
+    pause(1, 0);
     team.workers[0].run(&["run"]).success();
     team.items(3);
     pause(0, 3000);
@@ -226,10 +227,11 @@ fn a_slow_query_of_a_worker_is_no_part_of_its_transaction() {
     // Opened once its reader is there.
     let mut query = OpenOptions::new().write(true).open(&pipe).unwrap();
     team.workers[1].run(&["run", "--jobs", "1"]).success();
+    // In its transaction the query would be in the way of the other one's commit, begin anew, and read this.
+    team.workers[0].write("anew.csv", "8\n");
+    std::fs::rename(team.workers[0].root().join("anew.csv"), &pipe).unwrap();
     query.write_all(b"7\n").unwrap();
     drop(query);
-    // In its transaction the query would be in the way of the other one's commit, begin anew, and read this.
-    std::thread::spawn(move || std::fs::write(&pipe, "8\n"));
     let said = slow.wait_with_output().unwrap();
     assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stdout));
     assert_eq!(team.workers[0].rows("SELECT n FROM raw.slow"), "7\n");
