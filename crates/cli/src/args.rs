@@ -133,7 +133,10 @@ pub(crate) enum Command {
     /// Examples:
     ///   ondatrasql sandbox                  all models: what a run would change
     ///   ondatrasql sandbox staging.orders   one model, with what reads it
-    #[command(override_usage = "ondatrasql sandbox [<model>] [--yes] [--state-wait <duration>]", verbatim_doc_comment)]
+    #[command(
+        override_usage = "ondatrasql sandbox [<model>] [--yes] [--state-wait <duration>] [--metrics-file PATH]",
+        verbatim_doc_comment
+    )]
     Sandbox(SandboxArgs),
     /// Ask the lake: one read-only SQL statement
     ///
@@ -352,6 +355,9 @@ pub(crate) struct SandboxArgs {
     /// How long to wait for a state file that a run has, like 30s or 5m
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = crate::duration::parse)]
     pub(crate) state_wait: std::time::Duration,
+    /// Write metrics for Prometheus into this file at the end, whatever comes of the sandbox
+    #[arg(long, value_name = "PATH", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(crate) metrics_file: Option<String>,
 }
 
 #[derive(Args)]
