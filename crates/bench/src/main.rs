@@ -30,7 +30,7 @@ use report::{Machine, Setting};
 
 type Measure = fn(&Path) -> Figure;
 
-const FIGURES: [(&str, Measure); 41] = [
+const FIGURES: [(&str, Measure); 42] = [
     ("peers version sqlmesh", peers::version),
     ("peers no-op sqlmesh", peers::no_op_sqlmesh),
     ("peers no-op dbt", peers::no_op_dbt),
@@ -66,6 +66,7 @@ const FIGURES: [(&str, Measure); 41] = [
     ("drain memory", drain::memory),
     ("sandbox size", sandbox::size),
     ("validate", validate::figure),
+    ("validate growth", validate::growth),
     ("ingest bare", ingest::against_bare_loop),
     ("peers ingest dlt", ingest::against_dlt),
     ("ingest memory", ingest::memory),

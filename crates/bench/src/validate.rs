@@ -72,6 +72,16 @@ pub fn figure(binary: &Path) -> Figure {
     Figure::measure(what, 4.5, |_| time(validate), |_| time(|| floor(&files)))
 }
 
+/// Time per model: reading and planning follow the number of models, no more.
+pub fn growth(binary: &Path) -> Figure {
+    const FEW: u32 = 1_000;
+    let many = FEW * 10;
+    let projects = [many, FEW].map(|models| (project(models as usize), models));
+    let per_model = |(project, models): &(Project, u32)| time(|| project.command(binary, &["validate"])) / *models;
+    let what = "validate, time per model: 10,000 models / 1,000 models";
+    Figure::measure(what, 1.2, |_| per_model(&projects[0]), |_| per_model(&projects[1]))
+}
+
 #[cfg(test)]
 mod tests {
     use super::{OURS, files};

@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use engine::{EngineOptions, ExtensionSearch};
-use project::{Environment, ProjectError, Redactor, find_root};
+use project::{Environment, ProjectError, Redactor, find_root, read_config};
+use runtime::{Session, named_model};
 
 use crate::error::CliError;
 use crate::ui::Ui;
@@ -61,6 +62,28 @@ impl Invocation {
         ui.keep_secret(Redactor::new(&root, &environment));
         ui.take_log_format(environment.get(LOG_FORMAT))?;
         Ok(Self { cwd, root, environment })
+    }
+
+    /// The name of the model that an operand means, a name or the path of its file.
+    pub(crate) fn model(&self, operand: &str) -> Result<String, CliError> {
+        Ok(named_model(&self.root, &self.cwd, operand)?)
+    }
+
+    /// Opens the project's lake to look at it; one that is not there yet is told, and not made.
+    pub(crate) fn look_at_lake(&self, ui: &Ui) -> Result<Session, CliError> {
+        let session = Session::look(read_config(&self.root, &self.environment)?, &self.session_options())?;
+        match session.missing_catalog() {
+            Some(missing) if missing.left_behind.is_some() => ui.warn(&missing.told()),
+            Some(missing) => ui.note(&missing.told()),
+            None => {}
+        }
+        Ok(session)
+    }
+
+    /// Opens the project's lake, which is made if it is not there yet.
+    pub(crate) fn open_lake(&self) -> Result<Session, CliError> {
+        let config = read_config(&self.root, &self.environment)?;
+        Ok(Session::open(&config, &self.session_options())?)
     }
 
     /// What a session needs of the process.

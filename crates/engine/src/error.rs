@@ -169,7 +169,13 @@ impl EngineError {
     /// Whether the statement itself is at fault, not the disk, the memory or another writer.
     pub fn is_statement_fault(&self) -> bool {
         let outside = |class: &str| ["IO ", "Out of Memory", "FATAL"].iter().any(|prefix| class.starts_with(prefix));
-        matches!(self, Self::Sql { class, .. } if !outside(class) && !self.is_conflict())
+        matches!(self, Self::Sql { class, .. } if !outside(class) && !self.is_conflict() && !self.is_aborted())
+    }
+
+    /// Whether an earlier statement of the transaction failed, and this one was not even tried.
+    pub fn is_aborted(&self) -> bool {
+        matches!(self, Self::Sql { class, message, .. }
+            if class.starts_with("TransactionContext") && message.contains("transaction is aborted"))
     }
 
     /// Whether the engine's memory was too little for what went on.

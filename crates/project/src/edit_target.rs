@@ -1,5 +1,6 @@
 //! Which file `edit` is about (chapter 05 §3.4), told from its operand and from what there is in the project.
 
+use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use types::Target;
@@ -48,6 +49,21 @@ impl EditTarget {
     }
 }
 
+/// The words that open a file of the configuration, as `edit` takes them: those that always do, then the files that the
+/// project has.
+pub fn edit_words(root: &Path) -> Vec<String> {
+    let mut words: Vec<String> = ["env"].iter().chain(&CONFIG_WORDS).map(|&word| word.to_owned()).collect();
+    for folder in CONFIG_FOLDERS {
+        // For suggestions only: a folder that cannot be read has none to offer.
+        let entries = fs::read_dir(root.join("config").join(folder)).into_iter().flatten().flatten();
+        let names = entries.filter_map(|entry| Some(entry.file_name().to_str()?.strip_suffix(".sql")?.to_owned()));
+        let mut found: Vec<String> = names.map(|name| format!("{folder}/{name}")).collect();
+        found.sort();
+        words.extend(found);
+    }
+    words
+}
+
 /// The file of the model of this name, relative to the project; exact, or else without regard to case. Other files may be
 /// broken.
 pub fn model_file(root: &Path, name: &str) -> Option<PathBuf> {
@@ -69,7 +85,7 @@ pub fn committed_file(root: &Path, source_file: &str) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::EditTarget::{Existing, Fixed, Model};
-    use super::{EditTarget, committed_file};
+    use super::{EditTarget, committed_file, edit_words};
 
     #[test]
     fn words_are_files_of_the_configuration_and_all_else_a_model() {
@@ -124,5 +140,19 @@ mod tests {
         for path in ["../out.sql", &absolute, "other/a.txt", "other/b.sql", "other", ""] {
             assert_eq!(committed_file(&root, path), None, "{path}");
         }
+    }
+
+    #[test]
+    fn every_word_that_is_offered_can_be_edited() {
+        let dir = tempfile::tempdir().unwrap();
+        for file in ["macros/b.sql", "macros/a.sql", "macros/notes.md", "variables/local.sql"] {
+            let path = dir.path().join("config").join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        }
+        let words = edit_words(dir.path());
+        assert_eq!(words[..2], ["env", "catalog"]);
+        assert_eq!(words[7..], ["macros/a", "macros/b", "variables/local"]);
+        assert!(words.iter().all(|word| matches!(EditTarget::parse(word), Some(Fixed(_) | Existing(_)))), "{words:?}");
     }
 }

@@ -101,6 +101,9 @@ impl Diagnose for ProjectError {
             Self::NotInProject => "change to the project's folder, or make one here with `ondatrasql init`".into(),
             Self::AlreadyExists(_) => "work with the project that is here, or run `init` in an empty folder".into(),
             Self::ModelExists { target, .. } => format!("`ondatrasql edit {target}` opens it"),
+            Self::File { action: "create" | "write", .. } => {
+                "check that its folder is there, that you may write into it, and that the disk has room".into()
+            }
             Self::File { .. } => "check that the file is there, readable, writable and UTF-8 text".into(),
             Self::SecretFile { variable, .. } => format!(
                 "put the file there, or correct the path behind `{variable}=file:`; it begins at the project's folder"

@@ -81,6 +81,14 @@ impl CatalogKind {
             Self::Postgres => include_str!("../templates/config/catalog.postgres.sql"),
         }
     }
+
+    /// Lines of `.env` that only this catalog needs.
+    fn variables(self) -> &'static str {
+        match self {
+            Self::Sqlite | Self::Duckdb => "",
+            Self::Postgres => include_str!("../templates/env.postgres"),
+        }
+    }
 }
 
 /// Writes a new project into `root` and returns its name, the folder's.
@@ -93,7 +101,7 @@ pub fn init(root: &Path, catalog: CatalogKind) -> Result<String, ProjectError> {
     }
     let name = root.file_name().map_or_else(|| "project".to_owned(), |name| name.to_string_lossy().into_owned());
     // The key comes first: without it a project that looks complete could not open its state.
-    write_env(&root.join(".env"))?;
+    write_env(&root.join(".env"), catalog)?;
     write_new(root, ".gitignore", include_str!("../templates/gitignore"))?;
     write_new(root, "README.md", &include_str!("../templates/README.md").replace("{{project}}", &name))?;
     for folder in FOLDERS {
@@ -149,13 +157,13 @@ fn create(path: &Path, text: &str, mode: u32) -> std::io::Result<()> {
 }
 
 /// Makes `.env` with a fresh key, or appends the key's line to one that lacks it.
-fn write_env(path: &Path) -> Result<(), ProjectError> {
+fn write_env(path: &Path, catalog: CatalogKind) -> Result<(), ProjectError> {
     let failed = |error: &std::io::Error| ProjectError::file("write", Path::new(".env"), error);
     let key_line = format!("{STATE_KEY}={}\n", draw_state_key()?);
     let present = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            let text = format!("{key_line}{}", include_str!("../templates/env"));
+            let text = format!("{key_line}{}{}", include_str!("../templates/env"), catalog.variables());
             return create(path, &text, 0o600).map_err(|error| failed(&error));
         }
         Err(error) => return Err(failed(&error)),
@@ -214,6 +222,26 @@ mod tests {
         }
         assert!(fs::read_to_string(root.join("README.md")).unwrap().starts_with("# shop"));
         assert!(init(&root, CatalogKind::Sqlite).unwrap_err().to_string().contains("already exists"));
+    }
+
+    #[test]
+    fn what_the_catalog_needs_stands_in_env_to_be_filled_in() {
+        for catalog in [CatalogKind::Sqlite, CatalogKind::Duckdb, CatalogKind::Postgres] {
+            let dir = tempfile::tempdir().unwrap();
+            init(dir.path(), catalog).unwrap();
+            let env = fs::read_to_string(dir.path().join(".env")).unwrap();
+            let sql = fs::read_to_string(dir.path().join("config/catalog.sql")).unwrap();
+            let active: Vec<&str> = sql.lines().filter(|line| !line.starts_with("--")).collect();
+            let active = active.concat();
+            let named: Vec<&str> =
+                active.split("${").skip(1).map(|rest| rest.split('}').next().unwrap_or_default()).collect();
+            assert_eq!(named.len(), if catalog == CatalogKind::Postgres { 5 } else { 0 }, "{named:?}");
+            for name in named {
+                assert!(env.contains(&format!("\n# {name}=")), "{name} is missing: {env}");
+            }
+            let given = Environment::load(dir.path(), std::iter::empty()).unwrap();
+            assert_eq!(given.get("PG_CATALOG_HOST"), None, "nothing is set before somebody fills it in");
+        }
     }
 
     #[test]

@@ -24,7 +24,7 @@ mod target_path;
 pub use config_files::{ConfigFailure, ConfigFile, ConfigFiles, read_config, read_extensions};
 pub use config_texts::ConfigTexts;
 pub use dotenv::{DotEnv, Environment};
-pub use edit_target::{EditTarget, committed_file, model_file};
+pub use edit_target::{EditTarget, committed_file, edit_words, model_file};
 pub use error::ProjectError;
 pub use expansion::Expanded;
 pub use init::{CatalogKind, init};

@@ -12,6 +12,9 @@ use crate::{ProjectError, find_model_files, target_of};
 const OTHER_ENDINGS: [&str; 14] =
     ["py", "sh", "ps1", "ts", "js", "go", "yaml", "yml", "json", "csv", "star", "toml", "md", "txt"];
 
+/// Bytes of the longest name that the file systems of Linux take.
+const NAME_BYTES_MAX: usize = 255;
+
 /// What is to be made below `models/`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NewModel {
@@ -50,6 +53,12 @@ impl NewModel {
         if let Some(bad) = segments.iter().find(|segment| segment.contains(['/', '\\'])) {
             return Err(format!("invalid path segment `{bad}`"));
         }
+        let longest = segments.iter().map(|segment| segment.len()).max().unwrap_or(0) + ".sql".len();
+        if longest > NAME_BYTES_MAX {
+            return Err(format!(
+                "a name is too long for a file: {longest} bytes with its ending, and {NAME_BYTES_MAX} are the most"
+            ));
+        }
         let below: PathBuf = segments.iter().collect();
         let path = Path::new("models").join(&below);
         if !is_file {
@@ -69,6 +78,12 @@ impl NewModel {
         match self {
             Self::File { path, .. } | Self::Folder { path } => path,
         }
+    }
+
+    /// The schema of the models there: the first folder below `models/`.
+    pub fn schema(&self) -> &str {
+        let below = self.path().components().nth(1);
+        below.and_then(|folder| folder.as_os_str().to_str()).unwrap_or_default()
     }
 
     /// Makes it in the project at `root`; folders that are there already are fine.
@@ -139,6 +154,23 @@ mod tests {
             ("sql", "models/sql/"),
         ] {
             assert_eq!(described(operand).as_deref(), Ok(expected));
+        }
+    }
+
+    #[test]
+    fn the_first_folder_is_the_schema() {
+        for (operand, schema) in [("staging.orders.sql", "staging"), ("raw.api.orders.sql", "raw"), ("mart", "mart")] {
+            assert_eq!(NewModel::parse(operand).unwrap().schema(), schema);
+        }
+    }
+
+    #[test]
+    fn a_name_is_as_long_as_a_file_may_have() {
+        let fits = "x".repeat(251);
+        assert!(NewModel::parse(&format!("raw.{fits}.sql")).is_ok());
+        for operand in [format!("raw.{fits}x.sql"), format!("{fits}x.a.sql"), format!("raw.{fits}{fits}")] {
+            let message = NewModel::parse(&operand).unwrap_err();
+            assert!(message.contains("too long for a file"), "{message}");
         }
     }
 

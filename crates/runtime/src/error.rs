@@ -179,6 +179,11 @@ impl RunError {
         self.of_engine().is_some_and(EngineError::is_out_of_memory)
     }
 
+    /// Whether it tells only that the transaction had failed before.
+    pub(crate) fn is_aborted(&self) -> bool {
+        self.of_engine().is_some_and(EngineError::is_aborted)
+    }
+
     fn of_engine(&self) -> Option<&EngineError> {
         match self {
             Self::Engine(error) | Self::Config { error, .. } => Some(error),

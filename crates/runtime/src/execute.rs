@@ -1,6 +1,6 @@
 //! One model's run: one transaction, one snapshot (chapter 02 §0).
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,6 +21,7 @@ use crate::ahead::AheadRows;
 use crate::checking::{
     CheckFinding, EndedBy, ModelChecks, StageFailure, audit, constrain, constrain_alone, drop_failures, warn,
 };
+use crate::conflict::Attempts;
 use crate::cursor::{CursorScope, has_column, set_cursor};
 use crate::empty_folders::remove_of_table;
 use crate::fetching::{FetchPlan, LoadedRows, acknowledge, fetch_source, kept_source};
@@ -37,11 +38,8 @@ use crate::session::current_snapshot;
 use crate::statement_errors::{cursor_error, statement_error, with_cause};
 use crate::step::{RunStep, StepSink, StepTimer};
 use crate::task::{Task, reported};
-use crate::variables::dag_start;
+use crate::variables::snapshots_of_query;
 use crate::{Cancellation, RunError, Session};
-
-/// Attempts at one model's transaction while other writers get in the way.
-const ATTEMPTS_MAX: u32 = 6;
 
 /// What all models of a run share.
 pub(crate) struct RunContext<'a> {
@@ -77,8 +75,8 @@ pub(crate) struct Executed {
 pub(crate) struct Before<'a> {
     /// Its rows, if it fetches.
     pub fetched: Option<&'a FetchedRows<'a>>,
-    /// What its query came to. It serves one attempt.
-    pub ahead: RefCell<Option<AheadRows>>,
+    /// What its query came to.
+    pub ahead: Option<AheadRows>,
 }
 
 /// The rows that a model fetched.
@@ -112,7 +110,7 @@ pub(crate) fn execute(
         return Err(RunError::Checks(Box::new(report)));
     }
     context.session.make_checks(&checks.shipped())?;
-    let mut attempt = 1;
+    let mut attempts = Attempts::begin();
     let (mut fallback, mut ended) = (None, None);
     loop {
         let result = try_once(
@@ -134,12 +132,7 @@ pub(crate) fn execute(
             remove_of_table(context.session, planned.target());
         }
         match result {
-            Err(Failure::Conflict(_)) if attempt < ATTEMPTS_MAX => {
-                context.cancellation.check()?;
-                std::thread::sleep(pause(attempt));
-                attempt += 1;
-            }
-            Err(Failure::Conflict(message)) => return Err(RunError::Conflict { attempts: attempt, message }),
+            Err(Failure::Conflict(message)) => attempts.again(context.cancellation, message)?,
             Err(Failure::Delta(why)) => fallback = Some(why),
             Err(Failure::Check(by)) if ended.is_none() => ended = Some(by),
             Err(Failure::Check(by)) => return Err(by.error.into()),
@@ -198,9 +191,10 @@ struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    /// What the query came to before, if this attempt is as it was foreseen.
-    fn ahead(&self) -> Option<AheadRows> {
-        self.before.ahead.borrow_mut().take().filter(|_| self.fallback.is_none() && self.ended.is_none())
+    /// What the query came to before, if this attempt is as it was foreseen. It serves again when another writer got in
+    /// the way: a transaction that ran the query as well would be the longer, and lose the more often.
+    fn ahead(&self) -> Option<&AheadRows> {
+        self.before.ahead.as_ref().filter(|_| self.fallback.is_none() && self.ended.is_none())
     }
 }
 
@@ -235,12 +229,6 @@ impl From<StageFailure> for Failure {
     }
 }
 
-/// Grows with the attempts, and differs between processes that got in each other's way.
-fn pause(attempt: u32) -> Duration {
-    let jitter = u64::from(std::process::id() % 7) * 5;
-    Duration::from_millis(20 * 2_u64.pow(attempt) + jitter)
-}
-
 fn try_once(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<'_>) -> Result<Executed, Failure> {
     let connection = &context.session.connection;
     context.cancellation.check()?;
@@ -267,7 +255,13 @@ fn try_once(context: &RunContext<'_>, planned: &PlannedModel, attempt: &Attempt<
         // a failed COMMIT there is no transaction left, and this says so: nothing to do about it.
         let _ = connection.execute("ROLLBACK");
     }
-    committed
+    committed.map_err(|failure| match failure {
+        // The statement that was cut off was one whose errors do not count; the next one only says that there was one.
+        Failure::Final(error) if error.is_aborted() => {
+            Failure::Final(context.cancellation.check().err().unwrap_or(error))
+        }
+        other => other,
+    })
 }
 
 /// Everything between BEGIN and COMMIT.
@@ -280,12 +274,13 @@ fn write(
     let (session, model, task) = (context.session, &planned.model, attempt.task);
     let (connection, target) = (&session.connection, planned.target());
     let ahead = attempt.ahead();
-    let before = ahead.as_ref().map_or(Duration::ZERO, |rows| rows.duration);
+    let before = ahead.map_or(Duration::ZERO, |rows| rows.duration);
     let since = Since::begin(before);
     timer.credit(before);
     let newest = current_snapshot(connection, &session.lake)?;
-    let read_snapshot = ahead.as_ref().map_or(newest, |rows| rows.snapshot);
-    if newest != context.seen.get() && is_committed_elsewhere(connection, planned, attempt.facts)? {
+    let read_snapshot = ahead.map_or(newest, |rows| rows.snapshot);
+    let is_looked_at = newest == context.seen.get();
+    if is_committed_elsewhere(connection, planned, attempt, is_looked_at)? {
         return Err(Failure::Elsewhere);
     }
     let masks = session.masks(model);
@@ -297,7 +292,7 @@ fn write(
         drop_failures(session, model)?;
     }
     let (source, refusal) = match ahead {
-        Some(rows) => (rows.source, rows.error),
+        Some(rows) => (rows.source.clone(), rows.error.clone()),
         None => (source(&known, planned, attempt, read_snapshot)?, None),
     };
     let kept_cursor = kept_cursor(task, planned, &known)?;
@@ -388,7 +383,7 @@ pub(crate) fn set_variables(
         last_run: task.last.as_ref().map_or("", |last| &last.end_time),
     };
     set_cursor(connection, model.incremental.as_ref(), &scope)?;
-    connection.execute(&dag_start(task.read_before(model.kind)))
+    connection.execute(&snapshots_of_query(task.read_before(model.kind)))
 }
 
 /// An error of the model's statements, with whether they are its own text. Where columns are masked it shows no value.
@@ -404,16 +399,22 @@ fn failed(
     })
 }
 
-/// Whether another process has committed the model since it was planned: what it added would be added once more. If it
+/// Whether another process has committed the model since its task was made: what it added would be added once more. If it
 /// does so only now, both write the model's row of the registry, and one of the two is undone.
+///
+/// The facts may be newer than the task, as other models of the run had them read again. The registry is asked unless
+/// they are `as_of_now`.
 fn is_committed_elsewhere(
     connection: &Connection,
     planned: &PlannedModel,
-    facts: &LakeFacts,
+    attempt: &Attempt<'_>,
+    as_of_now: bool,
 ) -> Result<bool, EngineError> {
-    let now = facts.recorded(connection, planned.target())?;
-    let then = facts.commits.get(&planned.target().key()).map(|row| &row.commit_info);
-    Ok(now.as_ref() != then)
+    let then = attempt.task.recorded.as_ref();
+    if attempt.facts.commits.get(&planned.target().key()).map(|row| &row.commit_info) != then {
+        return Ok(true);
+    }
+    Ok(!as_of_now && attempt.facts.recorded(connection, planned.target())?.as_ref() != then)
 }
 
 /// The text to run: after a delta failed, the model's own.

@@ -8,6 +8,7 @@ mod arrivals;
 mod cancellation;
 mod catalog_fault;
 mod checking;
+mod conflict;
 mod cursor;
 mod decisions;
 mod deltas;
@@ -43,6 +44,7 @@ mod run;
 mod sandbox;
 mod schedule;
 mod session;
+mod stand_in;
 mod state_session;
 mod statement_errors;
 mod step;
@@ -60,7 +62,7 @@ pub use inspect::{Answer, answer};
 pub use lib_host::client;
 pub use lock::ProjectLock;
 pub use maintenance::{ScriptObserver, ScriptOptions, StatementResult, run_script};
-pub use project_models::{load_models, select_model};
+pub use project_models::{load_models, named_model, select_model};
 pub use push::{BatchReport, Report as PushReport, SentBatch};
 pub use queue::{
     DrainOptions, Drained, DrainedTarget, KnownTarget, Overview, PushPreview, QueueError, QueueOptions, Reset,

@@ -1,8 +1,6 @@
 //! What a run has to do with the world outside of the lake: what is fetched before a model runs, and what is delivered
 //! after it.
 
-use std::cell::RefCell;
-
 use engine::LakeFacts;
 use fetch::{Fetched, Staged};
 use materialize::MaterializeError;
@@ -57,7 +55,7 @@ impl Outside<'_> {
             Landed::Fetched(fetched) => fetched?,
             Landed::Direct => return execute(context, planned, task, facts, &Before::default()).map(Some),
             Landed::Ahead(rows) => {
-                let before = Before { fetched: None, ahead: RefCell::new(rows) };
+                let before = Before { fetched: None, ahead: rows };
                 return execute(context, planned, task, facts, &before).map(Some);
             }
         };

@@ -4,7 +4,6 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::time::Duration;
 
 use engine::{EngineError, LakeFacts, TARGET_REGISTRY, Value};
 use plan::{DependencyState, LastCommit};
@@ -12,11 +11,10 @@ use project::find_model_files;
 use state::{Need, NeededSnapshot};
 use types::{Kind, literal, quote};
 
+use crate::conflict::Attempts;
 use crate::planning::dependency_state;
 use crate::{Cancellation, RunError, Session};
 
-/// Attempts at moving positions while other writers get in the way.
-const ATTEMPTS_MAX: u32 = 6;
 /// Names in a message.
 const NAMED_MAX: usize = 3;
 
@@ -223,18 +221,12 @@ fn gone_relations(session: &Session) -> Result<Vec<(String, i64, i64)>, EngineEr
 
 /// Moves every position that can be moved to the newest snapshot, in one commit.
 pub(crate) fn move_positions(session: &Session, root: &Path, cancellation: &Cancellation) -> Result<(), RunError> {
-    let mut attempt = 1;
+    let mut attempts = Attempts::begin();
     loop {
         cancellation.check()?;
         let Some(update) = update_statement(session, &Positions::read(session, root, &[])?) else { return Ok(()) };
         match commit(session, &update) {
-            Err(error) if error.is_conflict() && attempt < ATTEMPTS_MAX => {
-                std::thread::sleep(Duration::from_millis(20 * 2_u64.pow(attempt)));
-                attempt += 1;
-            }
-            Err(error) if error.is_conflict() => {
-                return Err(RunError::Conflict { attempts: attempt, message: error.cleaned() });
-            }
+            Err(error) if error.is_conflict() => attempts.again(cancellation, error.cleaned())?,
             done => return Ok(done?),
         }
     }

@@ -35,6 +35,7 @@ pub(crate) enum Fallback {
 }
 
 /// The text that is run for a model, and what to say about it.
+#[derive(Clone)]
 pub(crate) struct Source {
     pub sql: String,
     pub rows: ResultRows,

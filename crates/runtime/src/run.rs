@@ -251,7 +251,7 @@ pub(crate) fn run_models(scene: &Scene<'_>, models: Vec<Model>, observer: &mut d
             models: &models,
             facts: Arc::new(facts.clone()),
             decisions,
-            ahead: Ahead::new(scope, session, around, options.jobs.min(models.len()))?,
+            ahead: Ahead::new(scope, session, around, options.jobs.min(models.len()), leases.is_some())?,
             outside,
             observer,
             // What a worker leases and does not fetch yet, another one could; one waits, so that there is always one to go

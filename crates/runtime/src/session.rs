@@ -15,6 +15,7 @@ use types::{is_identifier, quote};
 
 use crate::RunError;
 use crate::macros::{load_macros, make_named_checks, own_macros, refuse_reserved};
+use crate::stand_in::StandIn;
 use crate::variables::{FUNCTIONS, run_variables, snapshot_variables};
 
 /// Attempts at attaching a lake that other processes are just making, and the first pause between two.
@@ -40,6 +41,8 @@ pub struct Session {
     pub(crate) memory_limit: MemoryLimit,
     // Behind the connection: the folder must outlive what spills into it.
     pub(crate) spill: Arc<SpillFolder>,
+    /// Behind it as well: what lies in the place of a catalog that is not there.
+    pub(crate) stand_in: Option<StandIn>,
 }
 
 impl Session {
@@ -93,6 +96,7 @@ impl Session {
             keeps_temporary: makes_temporary(config),
             memory_limit,
             spill: Arc::new(spill),
+            stand_in: None,
         })
     }
 

@@ -19,11 +19,17 @@ pub(crate) struct Task {
     pub read: Read,
     /// The last commit.
     pub last: Option<LastCommit>,
+    /// What the registry tells of it.
+    pub recorded: Option<String>,
 }
 
 impl Task {
     /// The rebuild that a decision means, given the last commit (chapter 02 §5.4).
-    pub(crate) fn new(decision: Decision, model: &Model, last: Option<LastCommit>) -> Self {
+    pub(crate) fn new(
+        decision: Decision,
+        model: &Model,
+        (last, recorded): (Option<LastCommit>, Option<String>),
+    ) -> Self {
         let commit = last.as_ref();
         let kind = model.kind;
         let last_kind = commit.and_then(|last| last.kind);
@@ -49,7 +55,7 @@ impl Task {
             (Kind::Append | Kind::Merge, Reason::IncrementalRun) => Read::Delta { since },
             _ => Read::Whole,
         };
-        Self { decision, last_kind, rebuild, read, last }
+        Self { decision, last_kind, rebuild, read, last, recorded }
     }
 
     /// The snapshot that the last run has read, if this one goes on from there.

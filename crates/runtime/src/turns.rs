@@ -191,7 +191,7 @@ impl Turns<'_, '_, '_> {
     /// Has a model's rows fetched, or its query run, or neither.
     fn fly(&mut self, at: usize, decision: Decision, is_alone: bool) -> Result<(), RunError> {
         let planned = &self.models[at];
-        let task = Arc::new(Task::new(decision, &planned.model, last_commit(planned, &self.facts)?));
+        let task = self.task(planned, decision)?;
         self.outside.forget_clear(planned, &task)?;
         let fetches = self.outside.plans.contains_key(&planned.target().key());
         let promise = self.progress.arrivals.promise(at);
@@ -209,11 +209,20 @@ impl Turns<'_, '_, '_> {
         Ok(())
     }
 
+    /// What is to be done with a model, as the facts are now.
+    fn task(&self, planned: &PlannedModel, decision: Decision) -> Result<Arc<Task>, RunError> {
+        let row = self.facts.commits.get(&planned.target().key());
+        let recorded = row.map(|row| row.commit_info.clone());
+        Ok(Arc::new(Task::new(decision, &planned.model, (last_commit(planned, &self.facts)?, recorded))))
+    }
+
     /// The functions that a model's query can call, if it can run ahead and there is a use in that.
     fn goes_ahead(&mut self, planned: &PlannedModel, task: &Task, is_alone: bool) -> Option<Arc<query::Functions>> {
         // Rows of the table that are still in clear are masked before anything is read.
         let is_own = task.decision.reason == Reason::Kept || masks_anew(&planned.model, task.last.as_ref());
-        if is_alone || is_own || !self.ahead.is_ready(self.context.session) {
+        // Where others write to the lake as well, a transaction is short, though nothing runs beside the query.
+        let has_no_use = is_alone && self.outside.leases.is_none();
+        if has_no_use || is_own || !self.ahead.is_ready(self.context.session) {
             return None;
         }
         // What fails here fails again in the model's own transaction, where it is told.
@@ -242,7 +251,10 @@ impl Turns<'_, '_, '_> {
         let Flight { task, fetches, landed: Some((landed, took)), .. } = flight else { return };
         let clock = Instant::now();
         let mut outcome = ModelOutcome::new(&self.models[at], Duration::ZERO);
-        let again = landed.again().filter(|_| self.progress.has_queries());
+        // Rows of queries take memory as well, until their models had their turns.
+        let has_company = self.progress.has_queries() || self.ahead.has_rows_beside(at);
+        let has_rows = matches!(landed, Landed::Ahead(Some(_)));
+        let again = landed.again().filter(|_| has_company || has_rows);
         let executed = self.execute(at, &task, landed, &mut outcome);
         let forgotten = self.ahead.forget(self.context.session, at);
         outcome.warnings.extend(forgotten.err().map(|error| error.cleaned()));
@@ -285,9 +297,7 @@ impl Turns<'_, '_, '_> {
             attempt += 1;
             self.decisions.look_again(self.context, &mut self.facts)?;
             task = match self.judge(planned)? {
-                Verdict::Run(decision) => {
-                    Arc::new(Task::new(decision, &planned.model, last_commit(planned, &self.facts)?))
-                }
+                Verdict::Run(decision) => self.task(planned, decision)?,
                 Verdict::Skip(reason) => {
                     skip(outcome, reason);
                     return Ok(());

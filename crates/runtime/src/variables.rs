@@ -34,10 +34,15 @@ pub(crate) fn snapshot_variables(lake: &str) -> String {
 /// Keeps the session's first snapshot, while `curr_snapshot` goes on.
 const START: &str = "__ondatra_start_snapshot";
 
-/// Where a model's news begin: behind what its last run has read, where it goes on from there.
-pub(crate) fn dag_start(read_before: Option<i64>) -> String {
+/// The snapshots that a model's query sees: that of the session's start, which warnings of a model before may have moved, and
+/// where its news begin, behind what its last run has read if it goes on from there.
+pub(crate) fn snapshots_of_query(read_before: Option<i64>) -> String {
     let start = read_before.map_or_else(|| format!("getvariable('{START}')"), |snapshot| format!("{snapshot}::BIGINT"));
-    format!("SET VARIABLE dag_start_snapshot = {start}")
+    format!(
+        "SET VARIABLE curr_snapshot = getvariable('{START}');\n\
+         SET VARIABLE prev_snapshot = greatest(getvariable('{START}') - 1, 0)::BIGINT;\n\
+         SET VARIABLE dag_start_snapshot = {start}"
+    )
 }
 
 /// The cursor variables for a model without `@incremental`: nothing of an earlier model may leak.

@@ -109,6 +109,7 @@ codes! {
     Usage = "CLI-002", "The command line is wrong.";
     Output = "CLI-003", "The result could not be written to standard output.";
     MetricsFile = "CLI-004", "The file for metrics cannot be written.";
+    ManPages = "CLI-005", "Man pages cannot be written.";
 }
 
 impl fmt::Display for Code {

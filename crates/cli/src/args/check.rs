@@ -1,6 +1,6 @@
-//! The arguments of `check`, and the list of shipped checks in its help.
+//! The command lines of what checks: `check` with the list of shipped checks in its help, `validate`.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use runtime::{Stage, check_summary};
 
 #[derive(Args)]
@@ -14,6 +14,27 @@ pub(crate) struct CheckArgs {
     /// How long to wait while a run of the project is active, before they are written, like 30s or 5m
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = crate::duration::parse)]
     pub(crate) state_wait: std::time::Duration,
+}
+
+#[derive(Args)]
+pub(crate) struct ValidateArgs {
+    /// Files and folders of models/ and lib/
+    #[arg(value_name = "PATHS")]
+    pub(crate) paths: Vec<String>,
+    /// Fail on every warning, also where all could be checked
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// How to print what was found
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) output: ReportFormat,
+}
+
+/// A form of the report of `validate`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    Human,
+    Json,
+    Ndjson,
 }
 
 /// The shipped checks, stage by stage: `-- @constraint: name(…)` in a model has a finding when ….

@@ -1,6 +1,31 @@
-//! The command lines of what makes and opens files: `new`, `edit`.
+//! The command lines of what makes and opens files: `init`, `new`, `edit`.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use project::CatalogKind;
+
+#[derive(Args)]
+pub(crate) struct InitArgs {
+    /// Where the lake's metadata will be
+    #[arg(long, value_enum, default_value = "sqlite")]
+    catalog: CatalogArg,
+}
+
+impl InitArgs {
+    pub(crate) fn catalog(&self) -> CatalogKind {
+        match self.catalog {
+            CatalogArg::Sqlite => CatalogKind::Sqlite,
+            CatalogArg::Duckdb => CatalogKind::Duckdb,
+            CatalogArg::Postgres => CatalogKind::Postgres,
+        }
+    }
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum CatalogArg {
+    Sqlite,
+    Duckdb,
+    Postgres,
+}
 
 #[derive(Args)]
 pub(crate) struct NewArgs {
@@ -13,5 +38,5 @@ pub(crate) struct NewArgs {
 pub(crate) struct EditArgs {
     /// A model (schema.table), env, a file of config/, `macros/<name>` or `variables/<name>`
     #[arg(value_name = "TARGET")]
-    pub(crate) target: String,
+    pub(crate) edited: String,
 }

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 #[derive(Args)]
 pub(crate) struct HistoryArgs {
-    /// Target (schema.table); all models without it
+    /// Target (schema.table) or path of a .sql file; all models without it
     #[arg(value_name = "MODEL")]
     pub(crate) model: Option<String>,
     /// At most so many runs, 50 without it
@@ -14,7 +14,7 @@ pub(crate) struct HistoryArgs {
 
 #[derive(Args)]
 pub(crate) struct DescribeArgs {
-    /// Target (schema.table)
+    /// Target (schema.table) or path of a .sql file
     #[arg(value_name = "MODEL")]
     pub(crate) model: Option<String>,
     #[command(subcommand)]
@@ -38,7 +38,7 @@ pub(crate) enum DescribeCommand {
 pub(crate) struct BlueprintArgs {
     /// Name of a function of lib/; all without it
     #[arg(value_name = "NAME")]
-    pub(crate) name: Option<String>,
+    pub(crate) blueprint: Option<String>,
     /// Only these keys, with --json
     #[arg(long, value_name = "FIELDS")]
     pub(crate) fields: Option<String>,
@@ -46,7 +46,7 @@ pub(crate) struct BlueprintArgs {
 
 #[derive(Args)]
 pub(crate) struct LineageArgs {
-    /// `overview`, a target (schema.table), or a column of one (schema.table.column)
+    /// `overview`, a target (schema.table), the path of its .sql file, or a column of one (schema.table.column)
     #[arg(value_name = "WHAT")]
     pub(crate) lineage_of: String,
     /// How to draw it

@@ -3,7 +3,8 @@
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use super::{CommandLine, described, find, help, is_parent};
+use super::read::{find, is_parent};
+use super::{CommandLine, described, help};
 use crate::error::CliError;
 
 /// The message of the contract for each of clap's.

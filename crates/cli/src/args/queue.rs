@@ -69,7 +69,7 @@ pub(crate) enum QueueCommand {
 
 #[derive(Args)]
 pub(crate) struct QueueShowArgs {
-    /// Target (schema.table)
+    /// Target (schema.table) or path of a .sql file
     pub(crate) target: String,
     /// Dead letters instead of what is to be delivered
     #[arg(long)]
@@ -83,7 +83,7 @@ pub(crate) struct QueueShowArgs {
 
 #[derive(Args)]
 pub(crate) struct QueueRetryArgs {
-    /// Target (schema.table)
+    /// Target (schema.table) or path of a .sql file
     pub(crate) target: String,
     /// Put dead letters back behind all that is queued
     #[arg(long)]
@@ -97,7 +97,7 @@ pub(crate) struct QueueRetryArgs {
 
 #[derive(Args)]
 pub(crate) struct QueueDropArgs {
-    /// Target (schema.table)
+    /// Target (schema.table) or path of a .sql file
     pub(crate) target: String,
     /// Dead letters
     #[arg(long, conflicts_with = "all")]
@@ -117,7 +117,7 @@ pub(crate) struct QueueDropArgs {
 
 #[derive(Args)]
 pub(crate) struct QueueDrainArgs {
-    /// Target (schema.table); all that models push without it
+    /// Target (schema.table) or path of a .sql file; all that models push without it
     pub(crate) target: Option<String>,
     /// Write metrics for Prometheus into this file at the end, whatever comes of the delivery
     #[arg(long, value_name = "PATH", value_parser = clap::builder::NonEmptyStringValueParser::new())]
@@ -128,7 +128,7 @@ pub(crate) struct QueueDrainArgs {
 
 #[derive(Args)]
 pub(crate) struct QueueResetArgs {
-    /// Target (schema.table)
+    /// Target (schema.table) or path of a .sql file
     pub(crate) target: String,
     /// Send changes from now on only: what is pending is never delivered
     #[arg(long, conflicts_with = "resend")]
@@ -142,7 +142,7 @@ pub(crate) struct QueueResetArgs {
 
 #[derive(Args)]
 pub(crate) struct PushArgs {
-    /// Target (schema.table)
+    /// Target (schema.table) or path of a .sql file
     pub(crate) target: String,
     /// Show what would be sent; calls nothing, changes nothing
     #[arg(long)]

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use super::{described, prepare_sql};
+use super::ask::prepare_sql;
+use super::described;
 use crate::invocation::given;
 
 fn pages() -> Vec<PathBuf> {
@@ -51,4 +52,21 @@ fn every_call_in_the_docs_is_understood() {
         }
     }
     assert!(count > 30, "only {count} calls were found");
+}
+
+fn missing_in_usage(command: &mut clap::Command, missing: &mut Vec<String>) {
+    let usage = command.render_usage().to_string();
+    let flags = command.get_arguments().filter(|argument| !argument.is_hide_set()).filter_map(clap::Arg::get_long);
+    let told = flags.filter(|flag| *flag != "help" && !usage.contains(&format!("--{flag}")));
+    missing.extend(told.map(|flag| format!("{}: --{flag}", command.get_name())));
+    command.get_subcommands_mut().for_each(|sub| missing_in_usage(sub, missing));
+}
+
+#[test]
+fn every_flag_stands_in_the_usage_line_of_its_command() {
+    let mut line = described();
+    line.build();
+    let mut missing = Vec::new();
+    missing_in_usage(&mut line, &mut missing);
+    assert_eq!(missing, Vec::<String>::new());
 }

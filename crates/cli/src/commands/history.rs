@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::query::limit;
 use super::queue::{document, warn};
-use super::sql::open_lake;
 use crate::args::HistoryArgs;
 use crate::error::CliError;
+use crate::invocation::Invocation;
 use crate::output::{Cell, Column, Grid, Sheet, count};
 use crate::ui::Ui;
 
@@ -18,14 +18,16 @@ const LIMIT: u64 = 50;
 
 pub(crate) fn history(args: &HistoryArgs, ui: &Ui) -> Result<ExitCode, CliError> {
     let limit = args.limit.as_deref().map_or(Ok(LIMIT), |text| limit(Some(text)))?;
-    let history = runtime::history(&open_lake(ui)?, args.model.as_deref(), limit)?;
+    let invocation = Invocation::enter(ui)?;
+    let model = args.model.as_deref().map(|model| invocation.model(model)).transpose()?;
+    let history = runtime::history(&invocation.look_at_lake(ui)?, model.as_deref(), limit)?;
     let warnings: Vec<String> = history.warnings.iter().map(|warning| ui.message(warning)).collect();
     if ui.json {
         let runs: Vec<Value> = history.runs.iter().map(record).collect();
-        let keys = json!({"model": args.model.as_deref().unwrap_or_default(), "limit": limit, "runs": runs});
+        let keys = json!({"model": model.as_deref().unwrap_or_default(), "limit": limit, "runs": runs});
         ui.result(&document(keys, &warnings))?;
     } else {
-        sheet(args.model.as_deref(), &history).print(ui)?;
+        sheet(model.as_deref(), &history).print(ui)?;
         if u64::try_from(history.runs.len()).is_ok_and(|shown| shown == limit) {
             ui.result(&format!("Showing {limit} rows (use --limit N to show more)"))?;
         }

@@ -1,12 +1,13 @@
 //! `ondatrasql new`: a model file, or folders for some.
 
+use std::path::Path;
 use std::process::ExitCode;
 
-use project::{NewModel, find_root};
+use project::{ConfigTexts, Environment, NewModel, find_root};
 
 use crate::args::NewArgs;
 use crate::error::CliError;
-use crate::invocation::current_folder;
+use crate::invocation::{current_folder, process_environment};
 use crate::ui::Ui;
 
 pub(crate) fn new(args: &NewArgs, ui: &Ui) -> Result<ExitCode, CliError> {
@@ -14,6 +15,9 @@ pub(crate) fn new(args: &NewArgs, ui: &Ui) -> Result<ExitCode, CliError> {
     let new = NewModel::parse(&args.name).map_err(|message| {
         CliError::usage(message, "write schema.name.sql for a model, like staging.orders.sql, or schema for a folder")
     })?;
+    if let Some(message) = taken_schema(&root, new.schema()) {
+        return Err(CliError::usage(message, "choose another schema: the engine could not tell `name.table` apart"));
+    }
     let was_there = root.join(new.path()).exists();
     new.create(&root)?;
     let path = new.path().display();
@@ -25,4 +29,13 @@ pub(crate) fn new(args: &NewArgs, ui: &Ui) -> Result<ExitCode, CliError> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is wrong with a schema that has the name of a database which the configuration attaches. Nothing is opened, and
+/// what is wrong with the configuration is told elsewhere.
+fn taken_schema(root: &Path, schema: &str) -> Option<String> {
+    let environment = Environment::load(root, process_environment()).unwrap_or_default();
+    let texts = ConfigTexts::read(root, &environment);
+    let name = texts.catalogs.iter().chain([&texts.lake]).find(|name| name.eq_ignore_ascii_case(schema))?;
+    Some(format!("schema `{schema}` has the name of the attached database `{name}`"))
 }

@@ -7,17 +7,26 @@ use types::Target;
 use super::sql::print_rows;
 use crate::args::QueryArgs;
 use crate::error::CliError;
+use crate::invocation::Invocation;
 use crate::ui::Ui;
 
 pub(crate) fn query(args: &QueryArgs, ui: &Ui) -> Result<ExitCode, CliError> {
-    let wrong_table =
-        || CliError::usage(format!("`{}` is no schema.table", args.table), "write schema.table, like staging.orders");
-    let (schema, name) = args.table.split_once('.').ok_or_else(wrong_table)?;
     let limit = limit(args.limit.as_deref())?;
+    let invocation = Invocation::enter(ui)?;
+    let table = invocation.model(&args.table)?;
+    let target = target(&table).ok_or_else(|| {
+        CliError::usage(format!("`{table}` is no schema.table"), "write schema.table, like staging.orders")
+    })?;
     let clause = if limit == 0 { String::new() } else { format!(" LIMIT {limit}") };
-    let statement = format!("SELECT * FROM {}{clause}", Target::new(schema, name).quoted());
-    let envelope = format!("\"table\":{},\"limit\":{limit}", serde_json::Value::from(args.table.as_str()));
-    print_rows(&statement, args.format, &envelope, ui)
+    let statement = format!("SELECT * FROM {}{clause}", target.quoted());
+    let envelope = format!("\"table\":{},\"limit\":{limit}", serde_json::Value::from(table.as_str()));
+    print_rows(&invocation.look_at_lake(ui)?, &statement, args.format, &envelope, ui)
+}
+
+/// The table of `schema.table`, parted at the first point; neither may be empty.
+fn target(table: &str) -> Option<Target> {
+    let (schema, name) = table.split_once('.')?;
+    (!schema.is_empty() && !name.is_empty()).then(|| Target::new(schema, name))
 }
 
 /// The limit; 0 for none.

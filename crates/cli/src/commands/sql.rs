@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use project::read_config;
 use runtime::{Answer, Session, answer};
 
 use crate::args::{Format, SqlArgs};
@@ -16,23 +15,20 @@ pub(crate) fn sql(args: &SqlArgs, ui: &Ui) -> Result<ExitCode, CliError> {
     let statement = args.statement.as_deref().filter(|sql| !sql.trim().is_empty());
     let statement = statement.ok_or_else(|| CliError::usage(usage, "give one SELECT in quotes"))?;
     let envelope = format!("\"query\":{}", serde_json::Value::from(statement));
-    print_rows(statement, args.format, &envelope, ui)
+    print_rows(&Invocation::enter(ui)?.open_lake()?, statement, args.format, &envelope, ui)
 }
 
-/// Opens the lake of the project around the current folder.
-pub(super) fn open_lake(ui: &Ui) -> Result<Session, CliError> {
-    let invocation = Invocation::enter(ui)?;
-    let config = read_config(&invocation.root, &invocation.environment)?;
-    Ok(Session::open(&config, &invocation.session_options())?)
-}
-
-/// Opens the project's lake, runs `statement` and prints its rows; under `--json` in a document that
-/// also holds `envelope`.
-pub(crate) fn print_rows(statement: &str, format: Format, envelope: &str, ui: &Ui) -> Result<ExitCode, CliError> {
-    let session = open_lake(ui)?;
+/// Runs `statement` in the lake and prints its rows; under `--json` in a document that also holds `envelope`.
+pub(super) fn print_rows(
+    session: &Session,
+    statement: &str,
+    format: Format,
+    envelope: &str,
+    ui: &Ui,
+) -> Result<ExitCode, CliError> {
     let format = if ui.json { Format::Json } else { format };
     let form = if format == Format::Json { Answer::Typed } else { Answer::Text };
-    let rows = answer(&session, statement, form)?;
+    let rows = answer(session, statement, form)?;
     let text = match format {
         Format::Csv => csv(&TextTable::read(rows)),
         Format::Markdown => markdown(&TextTable::read(rows)),

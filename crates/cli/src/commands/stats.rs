@@ -3,8 +3,7 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use project::read_config;
-use runtime::{ModelStats, Moment, Session, Stats};
+use runtime::{ModelStats, Moment, Stats};
 use serde_json::{Value, json};
 use state::{QueueAdmin, StateError, TargetOverview};
 use types::Diagnose;
@@ -21,8 +20,7 @@ const ORPHANED: &str = "[orphaned]";
 
 pub(crate) fn stats(ui: &Ui) -> Result<ExitCode, CliError> {
     let invocation = Invocation::enter(ui)?;
-    let config = read_config(&invocation.root, &invocation.environment)?;
-    let session = Session::open(&config, &invocation.session_options())?;
+    let session = invocation.look_at_lake(ui)?;
     let mut stats = runtime::stats(&session, &invocation.root);
     drop(session);
     // Before the first run there is nothing to deliver, and perhaps no state yet.

@@ -97,6 +97,11 @@ impl Grid {
         self.rows.push(row);
     }
 
+    /// Whether there are no rows.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     /// Columns of the whole, if there is room for it.
     pub(crate) fn width(&self) -> usize {
         let shown: Vec<usize> = (0..self.columns.len()).collect();

@@ -71,6 +71,11 @@ impl Sheet {
         self.parts.push(Part::Paragraph { text: one_line(text), color });
     }
 
+    /// A value in as many lines as it needs; its blanks stay.
+    pub(crate) fn value(&mut self, text: &str) {
+        self.parts.push(Part::Paragraph { text: printable(text), color: None });
+    }
+
     /// Rows under titles.
     pub(crate) fn grid(&mut self, grid: Grid) {
         self.parts.push(Part::Grid(grid));
@@ -145,6 +150,15 @@ mod tests {
         let widths: Vec<usize> = text.lines().map(UnicodeWidthStr::width).collect();
         assert_eq!(widths, [62; 5]);
         assert!(!text.contains("..."), "{text}");
+    }
+
+    #[test]
+    fn a_value_keeps_its_blanks_and_a_paragraph_does_not() {
+        let mut sheet = Sheet::new("Rows");
+        sheet.value("1: {\"name\":\"a  b\"}");
+        sheet.paragraph("2: a  b", None);
+        let text = sheet.drawn(80, |text, _| text.to_owned());
+        assert!(text.contains("│ 1: {\"name\":\"a  b\"} ") && text.contains("│ 2: a b "), "{text}");
     }
 
     #[test]

@@ -171,6 +171,48 @@ fn fields_choose_keys() {
     );
 }
 
+/// Every key that may be asked for, as the help lists them.
+fn every_field() -> Vec<String> {
+    let output = libs().run(&["describe", "blueprint", "shop", "--json", "--fields=nope"]).failure(2);
+    let list = output.stderr.split("write a list of: ").nth(1).unwrap().trim();
+    let mut fields = Vec::new();
+    for word in list.split(", ") {
+        match word.split_once(".{") {
+            Some((key, inner)) => {
+                fields.extend(inner.trim_end_matches('}').split(',').map(|inner| format!("{key}.{inner}")));
+            }
+            None => fields.push(word.replace("<key>", "X-Any")),
+        }
+    }
+    fields
+}
+
+#[test]
+fn what_fields_choose_is_as_its_schema_says() {
+    let project = libs();
+    let fields = every_field();
+    assert!(fields.len() > 30, "{fields:?}");
+    let chosen = |name: &str, fields: &str| {
+        let output = project.run(&["describe", "blueprint", name, &format!("--fields={fields}"), "--json"]);
+        document("describe-blueprint-fields", &output.success().stdout)
+    };
+    for name in ["shop", "Sink", "api"] {
+        // All keys whole, all keys below them, and each of these alone.
+        let (inner, whole): (Vec<String>, Vec<String>) = fields.iter().cloned().partition(|field| field.contains('.'));
+        assert_eq!(chosen(name, &whole.join(",")).as_object().unwrap().len(), 2 + whole.len());
+        chosen(name, &inner.join(","));
+        for one in &inner {
+            chosen(name, one);
+        }
+    }
+    let api = chosen("api", "rate_limit,fetch.page_size,push.args,is_sink");
+    assert_eq!(
+        api.to_string(),
+        "{\"schema_version\":1,\"kind\":\"detail\",\"fetch\":{\"page_size\":null},\"push\":{\"args\":null},\
+         \"is_sink\":null,\"rate_limit\":null}"
+    );
+}
+
 #[test]
 fn mistakes_exit_with_2_and_a_broken_file_with_1() {
     let project = libs();

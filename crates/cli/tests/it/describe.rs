@@ -139,6 +139,14 @@ fn what_is_left_of_a_model_is_told_and_what_is_missing_too() {
     let told = described(&project, "mart.totals");
     assert!(told.get("definition").is_none() && told["columns"].as_array().unwrap().len() == 2, "{told:#}");
     assert!(told["gather_warnings"][0].as_str().unwrap().contains("its file is gone"), "{told:#}");
+    // What is offered at the end works: a model without a file cannot be run, tried out or edited.
+    let text = project.run(&["describe", "mart.totals"]).success().stdout;
+    let offered: Vec<&str> = text.split("Commands:").nth(1).unwrap().split("ondatrasql ").skip(1).collect();
+    let offered: Vec<Vec<&str>> = offered.iter().map(|call| call.split_whitespace().take(2).collect()).collect();
+    assert_eq!(offered, [["history", "mart.Totals"], ["query", "mart.Totals"]]);
+    for call in &offered {
+        project.run(call).success();
+    }
     Lake::open(&project).execute("DROP TABLE lake.mart.totals");
     let told = described(&project, "mart.totals");
     assert_eq!((&told["table_size"], &told["columns"][1]), (&json!("N/A"), &json!({"name": "n", "type": "BIGINT"})));
@@ -243,10 +251,14 @@ fn values_of_the_environment_are_not_shown() {
     project.write(".env", &format!("{env}CRM_TOKEN=tok-4711-abcd\n"));
     project.model(
         "raw/a",
-        "-- @description: with tok-4711-abcd\n-- @column: a = or tok-4711-abcd\nSELECT 'tok-4711-abcd' AS a",
+        "-- @description: with tok-4711-abcd\n-- @column: a = or tok-4711-abcd\n-- @warning: in_list(a, tok-4711-abcd)\n\
+         SELECT 'tok-4711-abcd' AS a, x AS \"tok-4711-abcd\" FROM 'tok-4711-abcd.csv' AS f(x)",
     );
+    project.write("tok-4711-abcd.csv", "x\n1\n");
     project.run(&["run"]).success();
-    for args in [&["describe", "raw.a"][..], &["--json", "describe", "raw.a"]] {
+    let looked = [&["describe", "raw.a"][..], &["lineage", "raw.a"], &["lineage", "overview"]];
+    for args in looked.into_iter().flat_map(|args| [args.to_vec(), [args, &["--json"]].concat()]) {
+        let args = args.as_slice();
         let output = project.run(args).success();
         assert!(!output.stdout.contains("tok-4711-abcd") && output.stdout.contains("[REDACTED]"), "{}", output.stdout);
     }

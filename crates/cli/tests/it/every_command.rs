@@ -46,6 +46,74 @@ pub fn with_a_table() -> Project {
 }
 
 #[test]
+fn the_path_of_a_file_stands_for_its_model() {
+    let project = with_a_table();
+    let (root, below) = (project.root().clone(), project.root().join("models/raw"));
+    let (root, below) = (root.as_path(), below.as_path());
+    let told = |folder: &std::path::Path, words: &[&str]| {
+        let output = project.command(words).current_dir(folder).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{words:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for command in ["describe", "lineage", "history", "query", "run", "sandbox", "check"] {
+        // What takes time tells another one each time.
+        let is_same = !["run", "sandbox", "check"].contains(&command);
+        let named = told(root, &[command, "raw.a"]);
+        for (folder, path) in [(root, "models/raw/a.sql"), (below, "a.sql"), (below, "models/raw/a.sql")] {
+            let by_path = told(folder, &[command, path]);
+            assert!(by_path.contains("raw.a") || command == "query", "{command}: {by_path}");
+            assert!(!is_same || by_path == named, "{command}: {by_path}\n{named}");
+        }
+    }
+    // What becomes of the table is told also without the file, and what never was is as it was typed.
+    std::fs::remove_file(below.join("a.sql")).unwrap();
+    assert!(told(below, &["history", "a.sql"]).contains("raw.a"));
+    assert!(told(below, &["describe", "models/raw/a.sql"]).contains("raw.a"));
+    let unknown = project.run(&["describe", "models/raw/b.sql"]).failure(1);
+    assert!(unknown.stderr.contains("model \"raw.b\" not found"), "{}", unknown.stderr);
+}
+
+#[test]
+fn who_only_looks_makes_no_lake() {
+    let look: [(&[&str], i32, &str); 10] = [
+        (&["stats"], 0, "No model has run yet"),
+        (&["history"], 0, "No runs found"),
+        (&["history", "raw.a"], 0, "No runs found"),
+        (&["describe", "raw.a"], 1, "raw.a has not been run yet"),
+        (&["describe", "raw.b"], 1, "model \"raw.b\" not found"),
+        (&["lineage", "overview"], 0, "No models found"),
+        (&["lineage", "raw.a"], 1, "raw.a has not been run yet"),
+        (&["query", "raw.a"], 1, "raw"),
+        (&["check", "raw.a"], 1, "raw.a has no table yet"),
+        (&["edit", "raw.b"], 1, "raw.b not found"),
+    ];
+    for catalog in ["sqlite", "duckdb"] {
+        let project = Project::empty(BINARY);
+        project.run(&["init", "--catalog", catalog]).success();
+        project.model("raw/a", "SELECT 1 AS id");
+        let before = project.files();
+        for (call, code, expected) in look {
+            let output = project.run(call);
+            assert_eq!(output.code, code, "{call:?}: {}", output.stderr);
+            assert!(format!("{}{}", output.stdout, output.stderr).contains(expected), "{call:?}: {}", output.stderr);
+            let tells = output.stderr.starts_with("note: there is no lake yet (ducklake.");
+            assert!(tells || ["check", "edit"].contains(&call[0]), "{call:?}: {}", output.stderr);
+            assert_eq!(project.files(), before, "{call:?} made something");
+        }
+        let stats = project.run(&["stats", "--json"]).success().stdout;
+        assert!(stats.contains("\"model_count\":0") && !stats.contains("data_path"), "{stats}");
+        // Files without the catalog that knows them are no new project.
+        project.write(&format!("ducklake.{catalog}.files/raw/a/x.parquet"), "rows");
+        let warning = project.run(&["history"]).success().stderr;
+        assert!(warning.starts_with("warning: ") && warning.contains("bring it back from a backup"), "{warning}");
+        assert!(!project.root().join(format!("ducklake.{catalog}")).exists());
+        // What runs makes it, and from then on there is one.
+        project.run(&["run"]).success();
+        assert_eq!(project.run(&["query", "raw.a"]).success().stderr, "");
+    }
+}
+
+#[test]
 fn outside_of_a_project_each_says_so() {
     let nowhere = Project::empty(BINARY);
     for (call, _) in CALLS {
@@ -120,11 +188,10 @@ fn with_a_broken_configuration_each_says_where() {
 #[test]
 fn each_has_help_with_an_example() {
     let nowhere = Project::empty(BINARY);
-    let names =
-        CALLS.iter().map(|(call, _)| call[0]).filter(|name| !["flush", "merge", "expire", "checkpoint"].contains(name));
-    let others =
-        ["init", "new", "edit", "push", "auth", "completions", "man", "state serve", "state copy", "state rekey"];
-    for name in names.chain(others) {
+    let names = CALLS.iter().map(|(call, _)| call[0]);
+    let others = ["init", "new", "edit", "push", "auth", "completions", "man", "state serve", "state copy"];
+    let more = ["state rekey", "rewrite", "cleanup", "orphaned", "version", "help"];
+    for name in names.chain(others).chain(more) {
         let words: Vec<&str> = name.split(' ').chain(["--help"]).collect();
         let output = nowhere.run(&words).success();
         let help = output.stdout.to_lowercase();

@@ -123,6 +123,7 @@ fn commits_of_other_tools_are_no_runs_and_odd_numbers_are_warnings() {
 #[test]
 fn before_the_first_run_there_are_none() {
     let project = project();
+    project.run(&["sql", "SELECT 1"]).success();
     assert!(runs(&project, &[]).is_empty());
     let broken = crate::project();
     broken.write("config/catalog.sql", "ATTACH 'nothing");

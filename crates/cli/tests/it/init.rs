@@ -12,6 +12,7 @@ fn a_new_project_has_the_complete_layout_and_runs_at_once() {
     let project = Project::empty(BINARY);
     let output = project.run(&["init"]).success();
     assert!(output.stdout.starts_with("Initialized project \"project\""), "{}", output.stdout);
+    assert!(output.stdout.contains("`ondatrasql run`") && output.stdout.contains("`ondatrasql stats`"));
     insta::assert_snapshot!("layout", project.files().join("\n"));
     let mode = fs::metadata(project.root().join(".env")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
@@ -40,10 +41,12 @@ fn a_second_init_changes_nothing() {
 fn other_catalogs_are_written_on_demand() {
     for (catalog, expected) in [("duckdb", "ducklake:duckdb:"), ("postgres", "ducklake:postgres:")] {
         let project = Project::empty(BINARY);
-        project.run(&["init", "--catalog", catalog]).success();
+        let output = project.run(&["init", "--catalog", catalog]).success();
         let sql = fs::read_to_string(project.root().join("config/catalog.sql")).unwrap();
         let active: String = sql.lines().filter(|line| !line.trim_start().starts_with("--")).collect();
         assert!(active.contains(expected), "{active}");
+        let needs = catalog == "postgres";
+        assert_eq!(output.stdout.contains("fill in the PG_CATALOG_... lines of .env"), needs, "{}", output.stdout);
     }
     let project = Project::empty(BINARY);
     project.run(&["init", "--catalog", "oracle"]).failure(2);

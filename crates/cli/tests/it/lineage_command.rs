@@ -190,6 +190,7 @@ fn what_is_not_there_is_told_and_what_to_do() {
 #[test]
 fn without_a_commit_there_is_nothing_to_draw() {
     let project = project();
+    project.run(&["sql", "SELECT 1"]).success();
     assert_eq!(text(&project, "overview"), "No models found\n");
     project.model("raw/orders", "SELECT 1 AS id");
     assert_eq!(text(&project, "overview"), "No models found\n");

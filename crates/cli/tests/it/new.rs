@@ -49,6 +49,7 @@ fn a_model_that_is_there_is_left_alone_whatever_its_case() {
 #[test]
 fn wrong_names_exit_with_2_and_make_nothing() {
     let project = project();
+    project.write("config/sources.sql", "ATTACH 'crm.db' AS Crm;");
     for (name, expected) in [
         ("orders.sql", "must be schema.name"),
         ("raw.api.star", "unsupported extension .star"),
@@ -56,6 +57,10 @@ fn wrong_names_exit_with_2_and_make_nothing() {
         ("raw.a__b.sql", "'__'"),
         ("raw.a-b.sql", "invalid path segment"),
         ("../raw", "empty path segment"),
+        (&format!("raw.{}.sql", "x".repeat(300)), "too long for a file"),
+        ("lake.x.sql", "schema `lake` has the name of the attached database `lake`"),
+        ("LAKE.api", "schema `LAKE` has the name of the attached database `lake`"),
+        ("crm.x.sql", "schema `crm` has the name of the attached database `Crm`"),
     ] {
         let output = project.run(&["new", name]).failure(2);
         assert!(output.stderr.contains(expected) && output.stderr.contains("CLI-002"), "{name}: {}", output.stderr);

@@ -228,6 +228,34 @@ fn queries_for_which_memory_is_too_little_at_once_run_alone() {
 }
 
 #[test]
+fn queries_for_which_rows_of_others_leave_too_little_memory_run_alone() {
+    let rows = "SELECT i, hash(i) AS h, 'text ' || i AS t FROM range(400000) r(i)";
+    for jobs in ["2", "8"] {
+        let project = project();
+        project.write("config/settings.sql", "SET memory_limit = '30MB';");
+        for at in 0..9 {
+            project.model(&format!("raw/m{at}"), rows);
+        }
+        let output = project.run(&["run", "--jobs", jobs]).success().stdout;
+        assert!(output.contains("Done: 9 ran, 0 skipped, 0 failed"), "{output}");
+    }
+}
+
+#[test]
+fn every_query_sees_the_snapshot_of_the_sessions_start() {
+    let seen = |jobs: &str| {
+        let project = project();
+        for at in 0..3 {
+            project.model(&format!("raw/m{at}"), "SELECT last_snapshot() AS last, prev_snapshot() AS before");
+        }
+        project.run(&["run", "--jobs", jobs]).success();
+        project.rows("SELECT * FROM raw.m0 UNION ALL FROM raw.m1 UNION ALL FROM raw.m2")
+    };
+    assert_eq!(seen("2"), "0,0\n0,0\n0,0\n");
+    assert_eq!(seen("1"), seen("2"));
+}
+
+#[test]
 fn settings_of_any_form_are_no_obstacle() {
     let project = project();
     project.write(

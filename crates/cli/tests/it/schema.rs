@@ -59,7 +59,7 @@ fn faults(value: &Value, schema: &Value, root: &Value, at: &str) -> Vec<String> 
             found.push(format!("{at}: {what}: {value}"));
         }
     };
-    check(schema["type"].as_str().is_none_or(|name| is_type(value, name)), "has another type");
+    check(fits_type(value, &schema["type"]), "has another type");
     check(schema.get("const").is_none_or(|only| only == value), "is another value");
     check(schema["enum"].as_array().is_none_or(|values| values.contains(value)), "is none of the values");
     let minimum = schema["minimum"].as_f64().zip(value.as_f64());
@@ -99,6 +99,15 @@ fn object_faults(value: &Value, schema: &Value, root: &Value, at: &str) -> Vec<S
         }
     }
     found
+}
+
+/// One type, or a list of them.
+fn fits_type(value: &Value, types: &Value) -> bool {
+    match types {
+        Value::Null => true,
+        Value::Array(any) => any.iter().any(|name| is_type(value, name.as_str().unwrap())),
+        one => is_type(value, one.as_str().unwrap()),
+    }
 }
 
 fn is_type(value: &Value, name: &str) -> bool {

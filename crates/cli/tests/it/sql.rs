@@ -105,6 +105,9 @@ fn query_prints_a_table() {
     );
     for (args, expected) in [
         (&["query", "orders"][..], "schema.table"),
+        (&["query", "raw."], "`raw.` is no schema.table"),
+        (&["query", ".x"], "`.x` is no schema.table"),
+        (&["query", "."], "schema.table"),
         (&["query", "a.b", "--limit", "x"], "invalid limit"),
         (&["query", "a.b", "--limit", "0"], "must be a positive integer (got 0)"),
         (&["query", "a.b", "-l", "-3"], "must be a positive integer (got -3)"),

@@ -32,6 +32,7 @@ fn before_the_first_run_all_is_zero() {
     for catalog in [Catalog::Sqlite, Catalog::Duckdb] {
         let project = Project::new(BINARY, catalog);
         project.model("raw/orders", "SELECT 1 AS a");
+        project.run(&["sql", "SELECT 1"]).success();
         let told = stats(&project);
         for key in ["model_count", "snapshots", "total_runs", "total_rows"] {
             assert_eq!(told[key], 0, "{key}");

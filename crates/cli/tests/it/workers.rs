@@ -1,7 +1,8 @@
 //! Several workers on one lake: each model is run by one of them at a time, and no row is doubled.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Output, Stdio};
+use std::fs::OpenOptions;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -177,6 +178,62 @@ fn without_a_shared_state_a_commit_that_would_double_rows_is_planned_again() {
         team.workers[0].run(&["run"]).success();
         team.check(count);
     }
+}
+
+#[test]
+fn what_another_commits_while_queries_run_ahead_is_not_added_twice() {
+    let team = Team::new(2, None);
+    let file = team.items(2);
+    team.model("raw/items", &format!("SELECT id::BIGINT AS id FROM read_csv('{file}', columns = {{'id': 'BIGINT'}})"));
+    for (name, times) in [("first", 1), ("second", 2)] {
+        let pause = format!("sleep_ms({times} * getvariable('pause')::BIGINT) IS NULL");
+        team.model(&format!("mart/{name}"), &format!("-- @kind: append\nSELECT id FROM raw.items WHERE {pause}"));
+    }
+    let pause = |at: usize, milliseconds: u32| {
+        let lines = format!("ONDATRA_STATE_KEY={STATE_KEY}\nPAUSE={milliseconds}\n");
+        team.workers[at].write(".env", &lines);
+        team.workers[at].write("config/variables/constants.sql", "SET VARIABLE pause = ${PAUSE};");
+    };
+    for at in [0, 1] {
+        pause(at, 0);
+    }
+    team.workers[0].run(&["run"]).success();
+    team.items(3);
+    pause(0, 3000);
+    let slow = team.start(0);
+    while team.workers[1].rows("SELECT count(*) FROM raw.items") != "3\n" {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    // Both queries go on. The first model to land has the lake looked at again, before the second one lands.
+    let quick = team.workers[1].run(&["run"]).success().stdout;
+    assert!(quick.contains("[OK] mart.second (append, incremental, 1 rows"), "{quick}");
+    let slow = slow.wait_with_output().unwrap();
+    assert!(slow.status.success(), "{}", String::from_utf8_lossy(&slow.stderr));
+    for table in ["mart.first", "mart.second"] {
+        let found = team.workers[0].rows(&format!("SELECT count(*), count(DISTINCT id) FROM {table}"));
+        assert_eq!(found, "3,3\n", "{table}");
+    }
+}
+
+#[test]
+fn a_slow_query_of_a_worker_is_no_part_of_its_transaction() {
+    let team = Team::new(2, Some(BackendKind::Postgres));
+    let (pipe, read) =
+        (team.workers[0].root().join("slow.csv"), "header = false, columns = {'n': 'BIGINT'}, auto_detect = false");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    team.workers[0].model("raw/slow", &format!("SELECT n FROM read_csv('{}', {read})", pipe.display()));
+    team.workers[1].model("raw/quick", "SELECT 1 AS n");
+    let mut slow = team.workers[0].command(&["run", "--jobs", "1"]);
+    let slow = slow.stdout(Stdio::piped()).spawn().unwrap();
+    // Opened once its reader is there.
+    let mut query = OpenOptions::new().write(true).open(&pipe).unwrap();
+    team.workers[1].run(&["run", "--jobs", "1"]).success();
+    query.write_all(b"7\n").unwrap();
+    // Read once: in its transaction the query would be in the way of the other one's commit, and begin anew.
+    drop(query);
+    let said = slow.wait_with_output().unwrap();
+    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stdout));
+    assert_eq!(team.workers[0].rows("SELECT n FROM raw.slow"), "7\n");
 }
 
 /// Workers that run all the time, one of which is killed every now and then while `step` changes the data.

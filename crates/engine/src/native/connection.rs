@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use libduckdb_sys as ffi;
 
+use super::allocator::give_back_freed;
 use super::rows::Rows;
 use crate::{EngineError, Value};
 
@@ -27,6 +28,7 @@ unsafe impl Sync for Database {}
 impl Database {
     /// Opens an in-memory instance with the given settings.
     pub fn open(settings: &[(&str, &str)]) -> Result<Self, EngineError> {
+        give_back_freed();
         // SAFETY: every pointer is checked or owned here; the configuration is destroyed on all paths.
         unsafe {
             let mut config = ptr::null_mut();

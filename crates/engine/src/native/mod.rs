@@ -3,6 +3,7 @@
 //! Every handle has one owner that frees it; pointers from the engine never leave this module.
 #![allow(unsafe_code)]
 
+mod allocator;
 mod append;
 mod connection;
 mod decode;

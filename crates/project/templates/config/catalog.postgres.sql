@@ -12,7 +12,7 @@
 -- Before the first run:
 --
 -- 1. Make the database and its user: createdb ducklake
--- 2. Put these lines into .env, or into the environment:
+-- 2. Fill in these lines of .env, or set them in the environment:
 --        PG_CATALOG_HOST=localhost
 --        PG_CATALOG_PORT=5432
 --        PG_CATALOG_DATABASE=ducklake

@@ -36,6 +36,7 @@ impl Session {
             keeps_temporary: self.keeps_temporary,
             memory_limit: self.memory_limit.clone(),
             spill: Arc::clone(&self.spill),
+            stand_in: None,
         })
     }
 }

@@ -59,15 +59,17 @@ pub(crate) struct Ahead<'scope, 'env> {
 }
 
 impl<'scope, 'env> Ahead<'scope, 'env> {
-    /// Threads for up to `limit` queries; none if the session cannot be doubled.
+    /// Threads for up to `limit` queries; none if the session cannot be doubled, nor for a single query, unless its
+    /// transaction has to be short, as others write to the lake.
     pub fn new(
         scope: &'scope Scope<'scope, 'env>,
         session: &Session,
         around: Surroundings<'env>,
         limit: usize,
+        is_shared: bool,
     ) -> Result<Self, EngineError> {
         let (queue, jobs) = channel();
-        let limit = if limit > 1 && session.can_be_doubled()? { limit } else { 0 };
+        let limit = if (limit > 1 || is_shared) && session.can_be_doubled()? { limit } else { 0 };
         if limit > 0 {
             session.connection.execute(&format!("CREATE SCHEMA IF NOT EXISTS {SCHEMA}"))?;
         }
@@ -78,6 +80,11 @@ impl<'scope, 'env> Ahead<'scope, 'env> {
     /// Whether another query may begin.
     pub fn has_room(&self) -> bool {
         self.open.len() < self.limit
+    }
+
+    /// Whether rows of other models than this one are on the way or there.
+    pub fn has_rows_beside(&self, at: usize) -> bool {
+        self.open.iter().any(|&other| other != at)
     }
 
     /// Whether queries can run ahead at all.

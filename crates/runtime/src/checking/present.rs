@@ -74,15 +74,21 @@ impl CheckedModel {
 /// Checks the models; `told` hears of each when it is done.
 pub fn check(options: &CheckOptions, told: &mut dyn FnMut(&CheckedModel)) -> Result<Vec<CheckedModel>, RunError> {
     let config = read_config(&options.root, &options.environment)?;
+    let local = config.local.clone();
     let models = models(options)?;
     let _lock = if options.store_failures {
         Some(ProjectLock::take(&options.root, options.state_wait, &options.cancellation)?)
     } else {
         None
     };
-    let session = Session::open(&config, &options.session)?;
+    let open = if options.store_failures {
+        Session::open(&config, &options.session)
+    } else {
+        Session::look(config, &options.session)
+    };
+    let session = open?;
     let facts = LakeFacts::read(&session.connection, &session.lake, &session.metadata)?;
-    let local = config.local.as_ref().map(|file| file.with_catalog(&session.lake));
+    let local = local.as_ref().map(|file| file.with_catalog(&session.lake));
     let mut checked = Vec::new();
     for model in &models {
         options.cancellation.check()?;

@@ -79,7 +79,7 @@ fn change<T>(
 ) -> Result<(String, T), RunError> {
     let _lock = options.lock()?;
     let mut store = options.store()?;
-    let target = find(&mut store, &options.root, name)?.name;
+    let target = find(&mut store, options, name)?.name;
     let changed = work(&mut store, &target)?;
     Ok((target, changed))
 }

@@ -58,7 +58,7 @@ pub struct ShownEvent {
 /// The first events of a target. Rows of dead letters are those that were sent, others are read from the lake.
 pub fn show(options: &QueueOptions, name: &str, which: Which, limit: usize) -> Result<ShownQueue, RunError> {
     let mut store = options.store()?;
-    let known = find(&mut store, &options.root, name)?;
+    let known = find(&mut store, options, name)?;
     let total = known.queue.as_ref().map_or(0, |queue| match which {
         Which::Dead => queue.dead,
         Which::Queued => {

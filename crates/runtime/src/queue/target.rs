@@ -15,7 +15,7 @@ use crate::fetching::read_registry;
 use crate::planning::{PlannedModel, plan_models};
 use crate::project_models::closest;
 use crate::pushing::{PushPlan, check_pushes};
-use crate::{RunError, Session, select_model};
+use crate::{RunError, Session, named_model, select_model};
 
 /// A target that is known to the queue or to the project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,16 +28,18 @@ pub struct KnownTarget {
     pub has_model: bool,
 }
 
-/// The target of this name; case does not matter where it is the only difference.
+/// The target of this name, or of the model whose file it is the path of; case does not matter where it is the only
+/// difference.
 ///
 /// # Errors
-/// `QueueError::Unknown` if there is none.
+/// `QueueError::Unknown` if there is none; `models/` or the state cannot be read.
 pub fn find_target(options: &QueueOptions, name: &str) -> Result<KnownTarget, RunError> {
-    find(&mut options.store()?, &options.root, name)
+    find(&mut options.store()?, options, name)
 }
 
-pub(super) fn find(store: &mut SqlStore, root: &Path, name: &str) -> Result<KnownTarget, RunError> {
-    let pushing = PushingModels::read(root)?;
+pub(super) fn find(store: &mut SqlStore, options: &QueueOptions, name: &str) -> Result<KnownTarget, RunError> {
+    let name = &named_model(&options.root, &options.cwd, name)?;
+    let pushing = PushingModels::read(&options.root)?;
     let mut queues = store.overview()?;
     let names: BTreeSet<String> = queues.iter().map(|queue| queue.target.clone()).chain(pushing.names).collect();
     let Some(found) = names.get(&name.to_lowercase()).cloned() else {
@@ -72,7 +74,7 @@ pub(super) fn pushing_model(options: &QueueOptions, name: &str) -> Result<Model,
     let model = match select_model(&options.root, &options.cwd, name) {
         // Perhaps something is left of it; the error tells what is known.
         Err(RunError::ModelNotFound { .. }) => {
-            let target = find(&mut options.store()?, &options.root, name)?.name;
+            let target = find(&mut options.store()?, options, name)?.name;
             return Err(QueueError::NoModel { target }.into());
         }
         found => found?,

@@ -191,6 +191,9 @@ fn read_settings(session: &Session, stats: &mut Stats) -> Result<(), RunError> {
     if let Some(row) = session.connection.query(&sql)?.into_values().next() {
         let text = |at: usize| row.get(at).and_then(Value::as_text).filter(|text| !text.is_empty()).map(str::to_owned);
         (stats.catalog_type, stats.data_path, stats.ducklake_version) = (text(0), text(1), text(2));
+        if session.missing_catalog().is_some() {
+            stats.data_path = None;
+        }
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use engine::{EngineError, LakeFacts, Value};
 use feed::Window;
-use types::{Column, Target, literal};
+use types::{Column, Kind, Target, literal};
 
 use super::multiset::{Common, Multisets};
 use super::row_count::RowCounts;
@@ -14,6 +14,8 @@ use crate::planning::{PlannedModel, last_commit};
 
 /// Most rows of each kind that are shown.
 const SAMPLES: usize = 2;
+/// The last snapshot of a version of an `scd2` table that is not current any more.
+const CLOSED_AT: &str = "valid_to_snapshot";
 /// What the change feed gave of both sides.
 const FED_THEN: &str = "temp.main.__ondatra_sandbox_then";
 const FED_NOW: &str = "temp.main.__ondatra_sandbox_now";
@@ -37,6 +39,8 @@ pub struct Comparison {
     pub added: u64,
     /// Rows that only production has.
     pub removed: u64,
+    /// Versions of an `scd2` table that are current in production and not in the sandbox.
+    pub closed: u64,
     /// A few of the rows that were added.
     pub sample_added: Vec<Vec<Option<String>>>,
     /// A few of the rows that were removed.
@@ -64,7 +68,7 @@ impl Comparison {
 
     /// Whether anything differs, or could not be compared.
     pub fn is_changed(&self) -> bool {
-        let has_other_rows = self.rows.0 != self.rows.1 || self.added > 0 || self.removed > 0;
+        let has_other_rows = self.rows.0 != self.rows.1 || self.added > 0 || self.removed > 0 || self.closed > 0;
         self.is_new || self.has_other_columns() || has_other_rows || !self.problems.is_empty()
     }
 }
@@ -128,6 +132,11 @@ impl Table<'_> {
             kinds.iter().flatten().flat_map(|kind| kind.own_columns()).any(|own| column.name.eq_ignore_ascii_case(own))
         };
         let (mut then, mut now) = (self.columns(&self.then())?, self.columns(&self.now())?);
+        // It is no column of both: what becomes of it is told as a number of its own.
+        let has_versions = [&then, &now].iter().all(|columns| columns.iter().any(|column| column.name == CLOSED_AT));
+        if planned.model.kind == Kind::Scd2 && has_versions {
+            found.closed = self.closed()?;
+        }
         then.retain(|column| !is_own(column));
         now.retain(|column| !is_own(column));
         let hidden = in_clear(&self.session.masks(&planned.model), last.as_ref());
@@ -139,6 +148,12 @@ impl Table<'_> {
             self.compare_rows(&common, found)?;
         }
         Ok(())
+    }
+
+    /// Versions that were closed since the fork: each is valid to one snapshot before the one that its run read.
+    fn closed(&self) -> Result<u64, EngineError> {
+        let sql = format!("SELECT count(*) FROM {} WHERE {CLOSED_AT} >= {}", self.now(), self.all.ends.0 - 1);
+        Ok(self.session.connection.query_value(&sql)?.as_i64().and_then(|count| count.try_into().ok()).unwrap_or(0))
     }
 
     fn compare_rows(&self, common: &[Common], found: &mut Comparison) -> Result<(), EngineError> {

@@ -18,5 +18,6 @@ pub use compare::{ChangedColumn, Comparison};
 pub use error::SandboxError;
 pub use folder::sandbox_leftovers;
 pub use impact::{Affected, Impact, Transitive};
+pub(crate) use source::standing_in;
 pub use source::{MissingCatalog, missing_catalog};
 pub use try_out::{ConfirmTermination, SandboxModel, SandboxOptions, SandboxSummary, sandbox};

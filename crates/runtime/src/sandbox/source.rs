@@ -108,6 +108,19 @@ pub fn missing_catalog(config: &ConfigFiles) -> Option<MissingCatalog> {
     Some(MissingCatalog { file: file.clone(), left_behind })
 }
 
+/// The catalog that is not there, and `catalog.sql` with an empty lake of its kind in `folder` instead of it.
+pub(crate) fn standing_in(config: &ConfigFiles, folder: &Path) -> Option<(MissingCatalog, ConfigFile)> {
+    let missing = missing_catalog(config)?;
+    let source = Source::read(config).ok()?;
+    let file = folder.join("catalog");
+    let empty = match &source.backend {
+        Backend::Sqlite(_) => Backend::Sqlite(file),
+        Backend::Duckdb(_) => Backend::Duckdb(file),
+        Backend::Postgres(_) => return None,
+    };
+    Some((missing, source.forked(&empty, &folder.join("files"))))
+}
+
 fn is_lake(attach: &Attach) -> bool {
     attach.path.starts_with(DUCKLAKE)
 }

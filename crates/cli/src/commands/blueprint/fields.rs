@@ -83,20 +83,22 @@ impl Fields {
                 chosen.insert(key.into(), document[key].clone());
             } else if !wanted.is_empty() {
                 let wanted: Vec<&str> = wanted.into_iter().flatten().map(String::as_str).collect();
-                chosen.insert(key.into(), inner(&document[key], &wanted));
+                chosen.insert(key.into(), inner(key, &document[key], &wanted));
             }
         }
         Value::Object(chosen)
     }
 }
 
-/// The wanted keys in the order that they have there, then those that are not there.
-fn inner(value: &Value, wanted: &[&str]) -> Value {
-    let object = value.as_object();
-    let present = object.into_iter().flatten().filter(|(key, _)| wanted.contains(&key.as_str()));
-    let mut chosen: Map<String, Value> = present.map(|(key, value)| (key.clone(), value.clone())).collect();
-    for &key in wanted {
-        chosen.entry(key).or_insert(Value::Null);
+/// The wanted keys below a key, in the order that they have there whatever there is; free ones as the file has them, then
+/// those that it does not have.
+fn inner(outer: &str, value: &Value, wanted: &[&str]) -> Value {
+    let known = INNER.iter().filter(|(key, _)| *key == outer).flat_map(|(_, keys)| keys.iter().copied());
+    let present = value.as_object().into_iter().flatten().map(|(key, _)| key.as_str());
+    let ordered = known.chain(present).filter(|key| wanted.contains(key)).chain(wanted.iter().copied());
+    let mut chosen = Map::new();
+    for key in ordered {
+        chosen.entry(key).or_insert_with(|| value[key].clone());
     }
     Value::Object(chosen)
 }
@@ -141,6 +143,8 @@ mod tests {
         assert_eq!(of("timeout,name"), format!(r#"{head}"name":"crm","timeout":30}}"#));
         assert_eq!(of("fetch.mode, fetch.args"), format!(r#"{head}"fetch":{{"args":["a"],"mode":"sync"}}}}"#));
         assert_eq!(of("fetch.args,fetch"), format!(r#"{head}"fetch":{{"args":["a"],"mode":"sync"}}}}"#));
+        let ordered = r#""fetch":{"args":["a"],"page_size":null,"mode":"sync","functions":null}"#;
+        assert_eq!(of("fetch.functions,fetch.mode,fetch.page_size,fetch.args"), format!("{head}{ordered}}}"));
         assert_eq!(of("push,auth.env"), format!(r#"{head}"push":null,"auth":{{"env":null}}}}"#));
     }
 }

@@ -19,7 +19,7 @@ use crate::ui::Ui;
 pub(crate) fn blueprint(args: &BlueprintArgs, ui: &Ui) -> Result<ExitCode, CliError> {
     let fields = fields(args, ui)?;
     let registry = Registry::read(&Invocation::enter(ui)?.root, |_| false);
-    let Some(name) = &args.name else { return list::list(&registry, ui) };
+    let Some(name) = &args.blueprint else { return list::list(&registry, ui) };
     if !is_identifier(name) {
         let help = "a blueprint is named like its file in lib/: letters, digits and `_`, no digit first";
         return Err(CliError::usage(format!("invalid blueprint name: {name:?}"), help));
@@ -42,7 +42,7 @@ pub(crate) fn blueprint(args: &BlueprintArgs, ui: &Ui) -> Result<ExitCode, CliEr
 /// What `--fields` asks for.
 fn fields(args: &BlueprintArgs, ui: &Ui) -> Result<Option<fields::Fields>, CliError> {
     let Some(text) = &args.fields else { return Ok(None) };
-    if args.name.is_none() || !ui.json {
+    if args.blueprint.is_none() || !ui.json {
         let help = "write `ondatrasql describe blueprint <name> --fields=... --json`";
         return Err(CliError::usage(
             "--fields chooses keys of one blueprint as JSON: it needs a name and --json",

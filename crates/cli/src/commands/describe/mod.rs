@@ -5,8 +5,7 @@ mod sheet;
 
 use std::process::ExitCode;
 
-use project::read_config;
-use runtime::Session;
+use runtime::Description;
 
 use crate::args::{DescribeArgs, DescribeCommand};
 use crate::error::CliError;
@@ -27,19 +26,26 @@ pub(crate) fn describe(args: &DescribeArgs, ui: &Ui) -> Result<ExitCode, CliErro
 
 fn describe_model(model: &str, ui: &Ui) -> Result<ExitCode, CliError> {
     let invocation = Invocation::enter(ui)?;
-    let config = read_config(&invocation.root, &invocation.environment)?;
-    let session = Session::open(&config, &invocation.session_options())?;
-    let mut description = runtime::describe(&session, &invocation.root, model)?;
-    let texts = [&mut description.definition, &mut description.description].into_iter().flatten();
-    let of_columns = description.columns.iter_mut().filter_map(|column| column.description.as_mut());
-    // What the file says may be a secret of the environment.
-    texts.chain(of_columns).for_each(|text| *text = ui.redact(text));
-    let problems = description.gather_warnings.iter_mut().chain(&mut description.blueprint_error);
-    problems.for_each(|text| *text = ui.message(text));
+    let name = invocation.model(model)?;
+    let session = invocation.look_at_lake(ui)?;
+    let mut description = runtime::describe(&session, &invocation.root, &name)?;
+    redact(&mut description, ui);
     if ui.json {
         ui.result(&document::document(&description).to_string())?;
     } else {
         sheet::sheet(&description).print(ui)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a file says may be a secret of the environment: a text, a file that is read, the name of a column.
+fn redact(description: &mut Description, ui: &Ui) {
+    let Description { columns, dependencies, downstream, constraints, audits, warnings, .. } = description;
+    let of_columns =
+        columns.iter_mut().flat_map(|column| std::iter::once(&mut column.name).chain(&mut column.description));
+    let lists = [dependencies, downstream, constraints, audits, warnings].into_iter().flatten();
+    let texts = [&mut description.definition, &mut description.description].into_iter().flatten();
+    of_columns.chain(lists).chain(texts).for_each(|text| *text = ui.redact(text));
+    let problems = description.gather_warnings.iter_mut().chain(&mut description.blueprint_error);
+    problems.for_each(|text| *text = ui.message(text));
 }

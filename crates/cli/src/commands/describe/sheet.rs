@@ -30,7 +30,9 @@ pub(super) fn sheet(model: &Description) -> Sheet {
         model.gather_warnings.iter().for_each(|warning| sheet.paragraph(warning, Some(Color::Yellow)));
     }
     sheet.section("Commands:");
-    for command in ["run", "sandbox", "edit", "lineage"] {
+    // Without a file there is nothing to run, only what is left.
+    let commands: &[&str] = if model.has_file { &["run", "sandbox", "edit", "lineage"] } else { &["history", "query"] };
+    for command in commands {
         sheet.line(&format!("ondatrasql {command} {}", model.target));
     }
     sheet

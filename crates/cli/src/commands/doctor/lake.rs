@@ -35,7 +35,7 @@ pub(super) fn lake(config: &ConfigFiles, invocation: &Invocation) -> Vec<Finding
 fn of_missing(MissingCatalog { file, left_behind }: &MissingCatalog) -> Finding {
     let file = file.display();
     match left_behind {
-        None => Finding::ok("catalog", format!("{file}: it is made by the first command that opens the lake")),
+        None => Finding::ok("catalog", format!("{file}: it is made by the first run")),
         Some(folder) => Finding::error(
             "catalog",
             format!("{file} is not there, and {} holds files of a lake", folder.display()),

@@ -22,8 +22,8 @@ const FORMS: &str = "name a model (schema.table), env, a file of config/ (catalo
 
 pub(crate) fn edit(args: &EditArgs, ui: &Ui) -> Result<ExitCode, CliError> {
     let root = find_root(&current_folder()?)?;
-    let target = EditTarget::parse(&args.target)
-        .ok_or_else(|| CliError::usage(format!("invalid target: {:?}", args.target), FORMS))?;
+    let target = EditTarget::parse(&args.edited)
+        .ok_or_else(|| CliError::usage(format!("invalid target: {:?}", args.edited), FORMS))?;
     // What is wrong in `.env` may be what is to be edited.
     let environment = Environment::load(&root, process_environment()).ok();
     let variable = |name: &str| match &environment {
@@ -66,7 +66,7 @@ fn open(ui: &Ui) -> Option<Session> {
     let invocation = Invocation::enter(ui).ok()?;
     let config = read_config(&invocation.root, &invocation.environment).ok()?;
     let options: EngineOptions = invocation.session_options();
-    Session::open(&config, &options).ok()
+    Session::look(config, &options).ok()
 }
 
 /// There is nothing to edit.

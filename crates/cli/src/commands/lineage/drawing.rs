@@ -143,18 +143,44 @@ fn traced(entry: &ColumnLineage, mark: &'static str) -> Line {
     Line { mark, column: entry.column.clone(), label: labels(&entry.sources), sources }
 }
 
-/// The whole name of a source; of several the columns alone.
+/// What stands for the rows of a table.
+const ROWS: &str = "*";
+
+/// The whole name of a source; of several the columns alone, which say nothing where rows are meant.
 fn names(sources: &[LineageSource]) -> String {
-    match sources {
-        [source] => format!("{}.{}", source.table, source.column),
-        sources => {
-            let mut columns: Vec<&str> = Vec::new();
-            for source in sources {
-                if !columns.contains(&source.column.as_str()) {
-                    columns.push(&source.column);
-                }
-            }
-            columns.join(", ")
+    let mut names: Vec<String> = Vec::new();
+    for source in sources {
+        let is_whole = sources.len() == 1 || source.column == ROWS;
+        let name = if is_whole { format!("{}.{}", source.table, source.column) } else { source.column.clone() };
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use types::{LineageSource, Transformation};
+
+    use super::names;
+
+    #[test]
+    fn of_several_sources_the_columns_are_told_and_of_rows_their_table() {
+        for (sources, expected) in [
+            (&[("raw.a", "x")][..], "raw.a.x"),
+            (&[("raw.a", "x"), ("raw.b", "y"), ("raw.c", "x")], "x, y"),
+            (&[("raw.a", "*")], "raw.a.*"),
+            (&[("raw.a", "*"), ("raw.b", "*"), ("raw.a", "x")], "raw.a.*, raw.b.*, x"),
+            (&[], ""),
+        ] {
+            let source = |(table, column): &(&str, &str)| LineageSource {
+                table: (*table).to_owned(),
+                column: (*column).to_owned(),
+                transformation: Transformation::Identity,
+                function: None,
+            };
+            assert_eq!(names(&sources.iter().map(source).collect::<Vec<_>>()), expected);
         }
     }
 }

@@ -6,8 +6,7 @@ mod labels;
 
 use std::process::ExitCode;
 
-use project::read_config;
-use runtime::{LineageMode, Session};
+use runtime::{Lineage, LineageMode};
 
 use super::queue::warn;
 use crate::args::{LineageArgs, LineageFormat};
@@ -18,11 +17,12 @@ use crate::ui::Ui;
 
 pub(crate) fn lineage(args: &LineageArgs, ui: &Ui) -> Result<ExitCode, CliError> {
     let invocation = Invocation::enter(ui)?;
-    let config = read_config(&invocation.root, &invocation.environment)?;
-    let session = Session::open(&config, &invocation.session_options())?;
-    let mut lineage = runtime::lineage(&session, &invocation.root, &args.lineage_of)?;
+    let lineage_of = invocation.model(&args.lineage_of)?;
+    let session = invocation.look_at_lake(ui)?;
+    let mut lineage = runtime::lineage(&session, &invocation.root, &lineage_of)?;
     drop(session);
     lineage.warnings.iter_mut().for_each(|warning| *warning = ui.message(warning));
+    redact(&mut lineage, ui);
     let is_empty = lineage.mode == LineageMode::Overview && lineage.models.is_empty();
     let graph = || drawing::graph(&lineage);
     let drawn = match args.format {
@@ -37,4 +37,18 @@ pub(crate) fn lineage(args: &LineageArgs, ui: &Ui) -> Result<ExitCode, CliError>
     ui.result(&drawn)?;
     warn(ui, &lineage.warnings);
     Ok(ExitCode::SUCCESS)
+}
+
+/// A name may be a secret of the environment, or hold one, like that of a file that is read. The same name stays the same.
+fn redact(lineage: &mut Lineage, ui: &Ui) {
+    lineage.outside = lineage.outside.iter().map(|name| ui.redact(name)).collect();
+    let asked = std::iter::once(&mut lineage.model).chain(&mut lineage.column);
+    let names = lineage.models.iter_mut().flat_map(|model| {
+        let of_columns = model.column_lineage.iter_mut().flat_map(|entry| {
+            let sources = entry.sources.iter_mut().flat_map(|source| [&mut source.table, &mut source.column]);
+            std::iter::once(&mut entry.column).chain(sources)
+        });
+        std::iter::once(&mut model.name).chain(&mut model.columns).chain(&mut model.dependencies).chain(of_columns)
+    });
+    asked.chain(names).for_each(|name| *name = ui.redact(name));
 }

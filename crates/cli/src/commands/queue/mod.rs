@@ -83,12 +83,12 @@ pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
 }
 
-/// Longest error in a table, in characters: `--json` has it whole.
-const ERROR_CHARS: usize = 80;
+/// Longest error that is shown, in characters: `--json` has it whole.
+const ERROR_CHARS: usize = 240;
 
-/// An error for a cell of a table.
-pub(super) fn error_cell(ui: &Ui, error: Option<&str>) -> String {
-    let text = one_line(&ui.redact(error.unwrap_or_default()));
+/// An error for people.
+fn error_text(ui: &Ui, error: &str) -> String {
+    let text = one_line(&ui.redact(error));
     match text.char_indices().nth(ERROR_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,

@@ -6,11 +6,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use state::{InFlight, TargetOverview};
 
-use super::{document, error_cell, options, table, warn};
+use super::{document, error_text, options, warn};
 use crate::args::StateWait;
 use crate::duration::{format, moment};
 use crate::error::CliError;
-use crate::ui::Ui;
+use crate::output::{Column, Grid, Sheet};
+use crate::ui::{Color, Ui};
 
 pub(crate) fn overview(wait: &StateWait, ui: &Ui) -> Result<ExitCode, CliError> {
     let overview = runtime::overview(&options(wait.state_wait, ui)?)?;
@@ -24,7 +25,10 @@ pub(crate) fn overview(wait: &StateWait, ui: &Ui) -> Result<ExitCode, CliError> 
         let targets: Vec<Value> = overview.targets.iter().map(|target| record(ui, target)).collect();
         ui.result(&document(json!({"targets": targets}), &warnings))?;
     } else {
-        ui.result(&text(ui, &overview.targets))?;
+        match &overview.targets[..] {
+            [] => ui.result("Nothing was queued yet: a run feeds the changes of models with @push.")?,
+            targets => sheet(ui, targets).print(ui)?,
+        }
     }
     warn(ui, &warnings);
     Ok(ExitCode::SUCCESS)
@@ -54,43 +58,102 @@ fn record(ui: &Ui, target: &TargetOverview) -> Value {
     })
 }
 
-fn text(ui: &Ui, targets: &[TargetOverview]) -> String {
-    if targets.is_empty() {
-        return "Nothing was queued yet: a run feeds the changes of models with @push.".into();
+fn sheet(ui: &Ui, targets: &[TargetOverview]) -> Sheet {
+    let mut sheet = Sheet::new("Queue");
+    sheet.grid(counts(targets));
+    let delivered = deliveries(targets);
+    if !delivered.is_empty() {
+        sheet.section("Last Delivery");
+        sheet.grid(delivered);
     }
-    let row = |target: &TargetOverview| {
-        let seconds = |seconds: u64| if seconds == 0 { "0s".into() } else { format(Duration::from_secs(seconds)) };
-        let in_flight: u64 = target.in_flight.iter().map(|worker| worker.events).sum();
-        let last = target.last_delivery.as_ref().map(|last| {
-            let at = moment(last.finished_ms);
-            format!("{at}: {} delivered, {} rejected, {} to retry", last.delivered, last.rejected, last.to_retry)
-        });
-        vec![
-            Some(target.target.clone()),
-            Some(target.pending.to_string()),
-            Some(target.waiting.to_string()),
-            Some(target.next_retry.map_or_else(String::new, |next| format!("in {}", seconds(next.in_s)))),
-            Some(in_flight.to_string()),
-            Some(target.dead.to_string()),
-            Some(target.oldest_s.map_or_else(String::new, seconds)),
-            Some(last.unwrap_or_default()),
-            Some(error_cell(ui, target.last_error.as_deref())),
-        ]
-    };
-    let columns =
-        ["target", "pending", "waiting", "next retry", "in flight", "dead", "oldest", "last delivery", "last error"];
-    let mut lines = vec![table(&columns, targets.iter().map(row).collect())];
-    let workers = targets.iter().flat_map(|target| target.in_flight.iter().map(move |worker| (target, worker)));
-    let workers: Vec<Vec<Option<String>>> = workers
-        .map(|(target, worker)| {
-            let alive = if worker.is_alive { "yes" } else { "no" };
-            let age = format(Duration::from_secs(worker.claim_age_s));
-            let texts = [&target.target, &worker.worker, &worker.events.to_string(), &age, &alive.to_owned()];
-            texts.map(|text| Some(text.clone())).to_vec()
-        })
-        .collect();
+    let failed: Vec<(&str, &str)> =
+        targets.iter().filter_map(|target| Some((target.target.as_str(), target.last_error.as_deref()?))).collect();
+    if !failed.is_empty() {
+        sheet.section("Last Error");
+        for (target, error) in failed {
+            sheet.paragraph(&format!("{target}: {}", error_text(ui, error)), Some(Color::Yellow));
+        }
+    }
+    let workers = workers(targets);
     if !workers.is_empty() {
-        lines.push(table(&["target", "worker", "events", "claimed for", "alive"], workers));
+        sheet.section("In Flight");
+        sheet.grid(workers);
     }
-    lines.join("\n")
+    sheet
+}
+
+fn target_column() -> Column {
+    Column::text("Target").between(8, 48)
+}
+
+fn counts(targets: &[TargetOverview]) -> Grid {
+    let mut grid = Grid::new(vec![
+        target_column(),
+        Column::number("Pending"),
+        Column::number("Waiting"),
+        Column::text("Next retry").spare(2),
+        Column::number("In flight").spare(3),
+        Column::number("Dead"),
+        Column::text("Oldest").spare(1),
+    ]);
+    for target in targets {
+        let in_flight: u64 = target.in_flight.iter().map(|worker| worker.events).sum();
+        grid.push(vec![
+            target.target.as_str().into(),
+            target.pending.to_string().into(),
+            target.waiting.to_string().into(),
+            target.next_retry.map_or_else(String::new, |next| format!("in {}", seconds(next.in_s))).into(),
+            in_flight.to_string().into(),
+            target.dead.to_string().into(),
+            target.oldest_s.map_or_else(String::new, seconds).into(),
+        ]);
+    }
+    grid
+}
+
+fn deliveries(targets: &[TargetOverview]) -> Grid {
+    let mut grid = Grid::new(vec![
+        target_column(),
+        Column::text("At").spare(1),
+        Column::number("Delivered"),
+        Column::number("Rejected"),
+        Column::number("To retry"),
+    ]);
+    for target in targets {
+        let Some(last) = &target.last_delivery else { continue };
+        grid.push(vec![
+            target.target.as_str().into(),
+            moment(last.finished_ms).into(),
+            last.delivered.to_string().into(),
+            last.rejected.to_string().into(),
+            last.to_retry.to_string().into(),
+        ]);
+    }
+    grid
+}
+
+fn workers(targets: &[TargetOverview]) -> Grid {
+    let mut grid = Grid::new(vec![
+        target_column(),
+        Column::text("Worker").between(8, 48),
+        Column::number("Events"),
+        Column::text("Claimed for").spare(1),
+        Column::text("Alive"),
+    ]);
+    for target in targets {
+        for worker in &target.in_flight {
+            grid.push(vec![
+                target.target.as_str().into(),
+                worker.worker.as_str().into(),
+                worker.events.to_string().into(),
+                seconds(worker.claim_age_s).into(),
+                if worker.is_alive { "yes" } else { "no" }.into(),
+            ]);
+        }
+    }
+    grid
+}
+
+fn seconds(seconds: u64) -> String {
+    if seconds == 0 { "0s".into() } else { format(Duration::from_secs(seconds)) }
 }

@@ -6,11 +6,12 @@ use runtime::{ShownEvent, ShownQueue};
 use serde_json::{Value, json};
 use state::{QueuedState, Which};
 
-use super::{counted, document, error_cell, options, table, warn};
+use super::{counted, document, error_text, options, warn};
 use crate::args::QueueShowArgs;
 use crate::duration::moment;
 use crate::error::CliError;
-use crate::ui::Ui;
+use crate::output::{Column, Grid, Sheet};
+use crate::ui::{Color, Ui};
 
 /// What the fields about a change begin with; the table has columns for them.
 const ABOUT: &str = "__ondatra_";
@@ -29,7 +30,7 @@ pub(crate) fn show(args: &QueueShowArgs, ui: &Ui) -> Result<ExitCode, CliError> 
         let keys = json!({"target": shown.target, "dead": args.dead, "total": shown.total, "events": events});
         ui.result(&document(keys, &warnings))?;
     } else {
-        ui.result(&text(ui, &shown, args.dead))?;
+        print(ui, &shown, args.dead)?;
     }
     warn(ui, &warnings);
     Ok(ExitCode::SUCCESS)
@@ -70,12 +71,48 @@ fn word(state: &QueuedState) -> &'static str {
     }
 }
 
-fn text(ui: &Ui, shown: &ShownQueue, dead: bool) -> String {
+fn print(ui: &Ui, shown: &ShownQueue, dead: bool) -> Result<(), CliError> {
     let (one, many) = if dead { ("dead letter", "dead letters") } else { ("event", "events") };
     if shown.events.is_empty() {
-        return format!("{} has no {many}.", shown.target);
+        return ui.result(&format!("{} has no {many}.", shown.target));
     }
-    let row = |shown: &ShownEvent| {
+    sheet(ui, shown, &format!("{}: {many}", shown.target)).print(ui)?;
+    let more = shown.total.saturating_sub(shown.events.len() as u64);
+    if more == 0 {
+        return Ok(());
+    }
+    ui.result(&format!("and {}: --limit shows more", counted(more, &format!("more {one}"), &format!("more {many}"))))
+}
+
+/// Rows and errors stand below the events: they have as many lines as they need.
+fn sheet(ui: &Ui, shown: &ShownQueue, title: &str) -> Sheet {
+    let mut sheet = Sheet::new(title);
+    sheet.grid(events(shown));
+    sheet.section("Rows");
+    for event in &shown.events {
+        sheet.value(&format!("{}: {}", event.queued.event.seq, columns_of(event)));
+    }
+    let error = |event: &ShownEvent| Some((event.queued.event.seq, event.queued.event.last_error.clone()?));
+    let failed: Vec<(i64, String)> = shown.events.iter().filter_map(error).collect();
+    if !failed.is_empty() {
+        sheet.section("Errors");
+        for (id, error) in failed {
+            sheet.paragraph(&format!("{id}: {}", error_text(ui, &error)), Some(Color::Yellow));
+        }
+    }
+    sheet
+}
+
+fn events(shown: &ShownQueue) -> Grid {
+    let mut grid = Grid::new(vec![
+        Column::number("ID"),
+        Column::text("Change"),
+        Column::number("Rowid").spare(2),
+        Column::number("Snapshot").spare(1),
+        Column::text("State").between(8, 60),
+        Column::number("Attempts").spare(3),
+    ]);
+    for shown in &shown.events {
         let event = &shown.queued.event;
         let state = match &shown.queued.state {
             QueuedState::Pending => "pending".to_owned(),
@@ -83,28 +120,16 @@ fn text(ui: &Ui, shown: &ShownQueue, dead: bool) -> String {
             QueuedState::InFlight { worker } => format!("in flight: {worker}"),
             QueuedState::Dead { last_ms, .. } => format!("dead since {}", moment(*last_ms)),
         };
-        let error = error_cell(ui, event.last_error.as_deref());
-        let texts = [
-            event.seq.to_string(),
-            event.change_type.as_str().to_owned(),
-            event.rowid.to_string(),
-            event.snapshot.to_string(),
-            state,
-            event.attempts.to_string(),
-            error,
-        ];
-        texts.map(Some).into_iter().chain([Some(columns_of(shown))]).collect()
-    };
-    let columns = ["id", "change", "rowid", "snapshot", "state", "attempts", "error", "row"];
-    let mut text = table(&columns, shown.events.iter().map(row).collect());
-    let more = shown.total.saturating_sub(shown.events.len() as u64);
-    if more > 0 {
-        text.push_str(&format!(
-            "\nand {}: --limit shows more\n",
-            counted(more, &format!("more {one}"), &format!("more {many}"))
-        ));
+        grid.push(vec![
+            event.seq.to_string().into(),
+            event.change_type.as_str().into(),
+            event.rowid.to_string().into(),
+            event.snapshot.to_string().into(),
+            state.into(),
+            event.attempts.to_string().into(),
+        ]);
     }
-    text
+    grid
 }
 
 /// The columns of a row, without what the table tells beside them.

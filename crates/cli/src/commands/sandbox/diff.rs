@@ -81,6 +81,9 @@ fn content_lines(ui: &Ui, comparison: &Comparison) -> Vec<Line> {
     if comparison.removed > 0 {
         lines.push((format!("- Removed: {} rows", comparison.removed), Some(Color::Red)));
     }
+    if comparison.closed > 0 {
+        lines.push((format!("~ Closed: {} rows", comparison.closed), Some(Color::Yellow)));
+    }
     let samples = [("added", '+', &comparison.sample_added), ("removed", '-', &comparison.sample_removed)];
     for (what, sign, rows) in samples.into_iter().filter(|(_, _, rows)| !rows.is_empty()) {
         lines.push((format!("Sample {what}:"), None));

@@ -54,6 +54,7 @@ fn diff(ui: &Ui, comparison: &Comparison) -> Value {
         "rows_after": comparison.rows.1,
         "rows_added": comparison.added,
         "rows_removed": comparison.removed,
+        "rows_closed": comparison.closed,
         "sample_added": rows(&comparison.sample_added),
         "sample_removed": rows(&comparison.sample_removed),
         "warnings": comparison.problems.iter().map(|text| ui.redact(text)).collect::<Vec<_>>(),

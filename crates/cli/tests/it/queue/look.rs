@@ -4,6 +4,7 @@ use serde_json::json;
 use state::Queue;
 
 use super::{Contacts, names};
+use crate::terminal::on_terminal;
 
 #[test]
 fn the_queue_tells_how_every_target_stands() {
@@ -23,7 +24,38 @@ fn the_queue_tells_how_every_target_stands() {
     assert_eq!((&last["delivered"], &last["rejected"], &last["retry"]), (&json!(1), &json!(1), &json!(1)));
     assert_eq!((&stand["in_flight"], &stand["last_error"]), (&json!([]), &json!("try later")));
     let text = contacts.project().run(&["queue"]).success().stdout;
-    assert!(text.contains("| sync.contacts | ") && text.contains("1 delivered, 1 rejected, 1 to retry"), "{text}");
+    assert!(text.contains("─ Queue ─") && text.contains("│ sync.contacts: try later "), "{text}");
+    let last = text.split("Last Delivery").nth(1).unwrap().lines().nth(2).unwrap();
+    let cells: Vec<&str> = last.split_whitespace().collect();
+    assert!(cells[1] == "sync.contacts" && cells[2].ends_with('Z') && cells[3..6] == ["1", "1", "1"], "{text}");
+}
+
+#[test]
+fn what_is_told_fits_the_terminal_and_no_row_is_cut_off() {
+    let contacts = Contacts::new(&[(1, "ann"), (2, "bob")]);
+    contacts.say("ann", &format!("error: try later, {}", "because of this and that ".repeat(8)));
+    contacts.say("bob", "reject: no email");
+    contacts.project().run(&["run"]).failure(1);
+    contacts.project().run(&["queue", "retry", "sync.contacts"]).success();
+    contacts.fixture.open("a worker with a rather long name").claim("sync.contacts", "run", 9).unwrap().unwrap();
+    for columns in [44, 80] {
+        for args in [&["queue"][..], &["queue", "show", "sync.contacts"], &["queue", "show", "sync.contacts", "--dead"]]
+        {
+            let (shown, code) = on_terminal(contacts.project(), columns, args);
+            let widths = shown.lines().map(|line| unicode_width::UnicodeWidthStr::width(plain(line).as_str()));
+            assert!(code == 0 && widths.max() <= Some(columns), "{args:?}:\n{shown}");
+            let text: String = shown.split(['│', '\n', ' ']).collect();
+            let row = if args.contains(&"--dead") { r#"{"id":2,"name":"bob"}"# } else { r#"{"id":1,"name":"ann"}"# };
+            assert!(args.len() == 1 || text.contains(row), "{args:?}:\n{shown}");
+        }
+    }
+}
+
+/// A line without colors.
+fn plain(line: &str) -> String {
+    let mut pieces = line.split('\u{1b}');
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |text, piece| text + piece.split_once('m').map_or("", |(_, rest)| rest))
 }
 
 #[test]
@@ -119,7 +151,9 @@ fn what_a_dead_worker_holds_is_told_and_would_be_sent_next() {
         (&json!("in_flight"), &json!("gone"), &json!("ann"))
     );
     let text = contacts.project().run(&["queue"]).success().stdout;
-    assert!(text.contains("| sync.contacts | gone   | 1      |"), "{text}");
+    let worker = text.split("─ In Flight ─").nth(1).unwrap().lines().nth(2).unwrap();
+    let cells: Vec<&str> = worker.split_whitespace().collect();
+    assert!(cells[1..4] == ["sync.contacts", "gone", "1"] && cells[5] == "no", "{text}");
     let shown = contacts.json(&["push", "sync.contacts", "--dry-run"]);
     assert_eq!((&shown["pending"], names(&shown["batches"][0]["rows"])), (&json!(1), vec!["ann"]));
 }

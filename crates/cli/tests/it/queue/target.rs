@@ -34,11 +34,12 @@ fn an_unknown_target_is_refused_with_a_suggestion() {
 }
 
 #[test]
-fn a_target_may_be_written_in_any_case() {
+fn a_target_may_be_written_in_any_case_or_as_the_path_of_its_model() {
     let contacts = Contacts::new(&[(1, "ann")]);
     contacts.project().run(&["run"]).success();
     for args in NAMING {
         contacts.project().run(&[args, &["Sync.CONTACTS"]].concat()).success();
+        contacts.project().run(&[args, &["models/sync/contacts.sql"]].concat()).success();
     }
 }
 

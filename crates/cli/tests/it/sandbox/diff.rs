@@ -139,6 +139,34 @@ fn columns_of_the_kind_are_no_difference() {
 }
 
 #[test]
+fn versions_that_would_be_closed_are_told_and_are_a_change() {
+    let project = project();
+    let rows = |ids: &str, v: i32| project.model("raw/a", &format!("SELECT id, {v} AS v FROM (VALUES {ids}) t(id)"));
+    rows("(1), (2), (3), (4)", 0);
+    project.model("raw/b", "-- @kind: scd2\n-- @unique_key: id\nSELECT id, v FROM raw.a");
+    project.run(&["run"]).success();
+    // What production closed itself is no change of the sandbox.
+    rows("(1), (2), (3)", 0);
+    project.run(&["run"]).success();
+    let unchanged = inside(&sandbox(&project, &["raw.b"]).success());
+    assert!(!unchanged.contains("Closed"), "{unchanged}");
+    // A key that is gone leaves all rows where they are.
+    rows("(1), (2)", 0);
+    let text = inside(&sandbox(&project, &[]).success());
+    has(&text, "Changed:   2 models\n");
+    has(&text, "raw.b\n  Rows: 4 (no change)\n  ~ Closed: 1 rows\n");
+    let diff = &records(&project, &[], 0).remove("raw.b").unwrap()["diff"];
+    assert_eq!((&diff["rows_closed"], &diff["rows_added"], &diff["rows_removed"]), (&1.into(), &0.into(), &0.into()));
+    // A key that changed has a new version, and the old one is closed.
+    rows("(1), (2), (3)", 7);
+    let text = inside(&sandbox(&project, &[]).success());
+    has(&text, "raw.b\n  Rows: 4 → 7 (+3, +75.0%)\n  + Added: 3 rows\n  ~ Closed: 3 rows\n  Sample added:\n");
+    // Production is what the sandbox said.
+    project.run(&["run"]).success();
+    assert_eq!(project.rows("SELECT count(*), count(*) FILTER (NOT is_current) FROM raw.b"), "7,4\n");
+}
+
+#[test]
 fn what_is_only_added_to_a_large_table_is_found_among_what_changed() {
     let project = project();
     project.model("raw/a", "SELECT i AS id FROM range(20000) t(i)");

@@ -31,8 +31,10 @@ pub struct Description {
     pub schema: String,
     /// Run type of the last commit.
     pub run_type: Option<String>,
-    /// Its file, relative to the project.
+    /// Its file, relative to the project; of a model whose file is gone, the one that it had.
     pub source_file: Option<String>,
+    /// Whether that file is there.
+    pub has_file: bool,
     /// The lib function that it fetches from.
     pub blueprint: Option<String>,
     /// Why that cannot be told, or the function not be used.
@@ -129,6 +131,7 @@ pub fn describe(session: &Session, root: &Path, name: &str) -> Result<Descriptio
         commit::read_downstream(session, &target, description)
     });
     note(&mut description, "read the table", |description| table::read(session, &target, description));
+    description.has_file = file.is_some();
     match file {
         Some(file) => source::read(session, root, &file, &target, &mut description),
         None => description.gather_warnings.push("its file is gone: neither SQL nor checks are known".into()),
