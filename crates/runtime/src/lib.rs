@@ -22,6 +22,7 @@ mod functions;
 mod git;
 mod inspect;
 mod known;
+mod lake_settings;
 mod leases;
 mod lib_host;
 mod lineage;
