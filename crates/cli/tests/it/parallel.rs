@@ -229,12 +229,19 @@ fn queries_for_which_memory_is_too_little_at_once_run_alone() {
 
 #[test]
 fn queries_for_which_rows_of_others_leave_too_little_memory_run_alone() {
-    let rows = "SELECT i, hash(i) AS h, 'text ' || i AS t FROM range(400000) r(i)";
+    let rows = "FROM range(400000) r(i)";
+    let queries = [
+        format!("SELECT i AS k, hash(i)::VARCHAR || repeat('x', 40) AS s {rows}"),
+        format!(
+            "SELECT hash(i) % 1000000 AS k, count(*) AS n, max(hash(i)::VARCHAR || repeat('y', 30)) AS s {rows} GROUP BY 1"
+        ),
+        format!("SELECT i AS k, row_number() OVER (ORDER BY hash(i)) AS r, repeat(hash(i)::VARCHAR, 3) AS s {rows}"),
+    ];
     for jobs in ["2", "8"] {
         let project = project();
-        project.write("config/settings.sql", "SET memory_limit = '30MB';");
-        for at in 0..9 {
-            project.model(&format!("raw/m{at}"), rows);
+        project.write("config/settings.sql", "SET memory_limit = '30MB'; SET threads = 2;");
+        for (at, query) in queries.iter().cycle().take(9).enumerate() {
+            project.model(&format!("raw/m{at}"), query);
         }
         let output = project.run(&["run", "--jobs", jobs]).success().stdout;
         assert!(output.contains("Done: 9 ran, 0 skipped, 0 failed"), "{output}");

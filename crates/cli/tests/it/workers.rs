@@ -229,8 +229,9 @@ fn a_slow_query_of_a_worker_is_no_part_of_its_transaction() {
     let mut query = OpenOptions::new().write(true).open(&pipe).unwrap();
     team.workers[1].run(&["run", "--jobs", "1"]).success();
     query.write_all(b"7\n").unwrap();
-    // Read once: in its transaction the query would be in the way of the other one's commit, and begin anew.
     drop(query);
+    // In its transaction the query would be in the way of the other one's commit, begin anew, and read this.
+    std::thread::spawn(move || std::fs::write(&pipe, "8\n"));
     let said = slow.wait_with_output().unwrap();
     assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stdout));
     assert_eq!(team.workers[0].rows("SELECT n FROM raw.slow"), "7\n");
