@@ -167,6 +167,37 @@ fn a_model_that_another_worker_has_is_waited_for_or_skipped() {
     assert!(skipped.contains("[SKIP] raw.slow (table, skip, 0 rows, ") && skipped.contains("held by "), "{skipped}");
 }
 
+/// Who has a model delivers its changes, also those that were left from before.
+#[test]
+fn what_another_worker_has_is_its_to_deliver() {
+    let team = Team::new(2, Some(BackendKind::Postgres));
+    let (failing, other) = (Server::answers(vec![Answer::new(500, &[], "no")]), Server::answers(vec![Answer::ok("")]));
+    for (worker, sink) in team.workers.iter().zip([&failing, &other]) {
+        let lib = format!(
+            "API = {{\"base_url\": \"{}\", \"retry\": 0, \"push\": {{\"batch_mode\": \"atomic\", \"retry_backoff\": 0}}}}\n\
+             def push(rows):\n    if not http.post(\"/\", json = {{\"rows\": rows}}).ok:\n        fail(\"no\")\n",
+            sink.url("")
+        );
+        worker.write("lib/crm.star", &lib);
+    }
+    let header = "-- @kind: merge\n-- @unique_key: id\n-- @push: crm\n";
+    team.model("sync/x", &format!("{header}SELECT 1::BIGINT AS id"));
+    team.workers[0].run(&["run"]).failure(1);
+    assert!(!failing.take_seen().is_empty(), "a change is left to be delivered");
+    team.workers[0].model(
+        "sync/x",
+        &format!("{header}SELECT count(*)::BIGINT AS id FROM range(10000000) a(i), range(10000000) b(j) WHERE (i * j) % 7 = 9"),
+    );
+    let mut first = team.start(0);
+    wait_for(&mut first, "Running 1 models...");
+    std::thread::sleep(Duration::from_secs(1));
+    let skipped = team.workers[1].run(&["run", "--no-wait"]).success().stdout;
+    first.kill().unwrap();
+    first.wait().unwrap();
+    assert!(skipped.contains("[SKIP] sync.x") && skipped.contains("held by "), "{skipped}");
+    assert!(other.seen().is_empty(), "it was delivered by who had it not: {skipped}");
+}
+
 #[test]
 fn without_a_shared_state_a_commit_that_would_double_rows_is_planned_again() {
     let team = Team::new(3, None);
