@@ -184,16 +184,18 @@ fn what_another_worker_has_is_its_to_deliver() {
     team.model("sync/x", &format!("{header}SELECT 1::BIGINT AS id"));
     team.workers[0].run(&["run"]).failure(1);
     assert!(!failing.take_seen().is_empty(), "a change is left to be delivered");
-    team.workers[0].model(
-        "sync/x",
-        &format!("{header}SELECT count(*)::BIGINT AS id FROM range(10000000) a(i), range(10000000) b(j) WHERE (i * j) % 7 = 9"),
-    );
+    let (pipe, read) =
+        (team.workers[0].root().join("slow.csv"), "header = false, columns = {'n': 'BIGINT'}, auto_detect = false");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let slow = format!("{header}SELECT n::BIGINT AS id FROM read_csv('{}', {read})", pipe.display());
+    team.workers[0].model("sync/x", &slow);
     let mut first = team.start(0);
-    wait_for(&mut first, "Running 1 models...");
-    std::thread::sleep(Duration::from_secs(1));
+    // Opened once its reader is there, which has the model by then.
+    let query = OpenOptions::new().write(true).open(&pipe).unwrap();
     let skipped = team.workers[1].run(&["run", "--no-wait"]).success().stdout;
     first.kill().unwrap();
     first.wait().unwrap();
+    drop(query);
     assert!(skipped.contains("[SKIP] sync.x") && skipped.contains("held by "), "{skipped}");
     assert!(other.seen().is_empty(), "it was delivered by who had it not: {skipped}");
 }
