@@ -124,7 +124,10 @@ pub(crate) enum Command {
     /// Examples:
     ///   ondatrasql sandbox                  all models: what a run would change
     ///   ondatrasql sandbox staging.orders   one model, with what reads it
-    #[command(override_usage = "ondatrasql sandbox [<model>] [--yes] [--state-wait <duration>]", verbatim_doc_comment)]
+    #[command(
+        override_usage = "ondatrasql sandbox [<model>] [--yes] [--state-wait <duration>] [--metrics-file PATH]",
+        verbatim_doc_comment
+    )]
     Sandbox(SandboxArgs),
     /// Ask the lake: one read-only SQL statement
     ///

@@ -65,7 +65,7 @@ pub(crate) fn place_fields(place: &Place) -> Fields {
 #[derive(Clone, Default)]
 pub(crate) struct Log {
     is_json: Arc<AtomicBool>,
-    run_id: Arc<OnceLock<String>>,
+    run: Arc<OnceLock<Fields>>,
 }
 
 impl Log {
@@ -79,8 +79,17 @@ impl Log {
 
     /// From now on every object names the run.
     pub(crate) fn set_run(&self, run_id: &str) {
+        self.set(fields([("run_id", run_id.into())]));
+    }
+
+    /// The same; every object says that it is not of the real lake, too.
+    pub(crate) fn set_sandbox(&self, run_id: &str) {
+        self.set(fields([("run_id", run_id.into()), ("sandbox", true.into())]));
+    }
+
+    fn set(&self, of_run: Fields) {
         // A process runs once.
-        let _ = self.run_id.set(run_id.to_owned());
+        let _ = self.run.set(of_run);
     }
 
     /// Writes text as it is.
@@ -110,9 +119,7 @@ impl Log {
         object.insert("timestamp".into(), json!(now.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()));
         object.insert("level".into(), json!(level.word()));
         object.insert("message".into(), json!(message.trim()));
-        if let Some(run_id) = self.run_id.get() {
-            object.insert("run_id".into(), json!(run_id));
-        }
+        object.extend(self.run.get().cloned().unwrap_or_default());
         object.extend(fields);
         Value::Object(object).to_string()
     }

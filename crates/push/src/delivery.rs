@@ -14,7 +14,7 @@ use crate::batch::Cut;
 use crate::change::Row;
 use crate::chunk::{Chunk, ChunkEnd, Ready, ready};
 use crate::lane::message;
-use crate::report::{Report, Tally};
+use crate::report::{BatchReport, Report, Tally};
 
 /// Where events go, and as what.
 #[derive(Debug, Clone)]
@@ -84,6 +84,8 @@ pub struct Delivery<'a> {
     pub stop: &'a Stop,
     /// Most events of a claim.
     pub chunk: usize,
+    /// Is told of each batch when it has ended, by the lane that sent it; must not take long.
+    pub told: &'a (dyn Fn(BatchReport) + Sync),
 }
 
 /// A claim with its rows.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{MutexGuard, PoisonError};
+use std::time::{Instant, SystemTime};
 
 use lib_functions::{
     BatchMode, CallError, HostValue, LibErrorKind, PushAnswer, PushApi, PushCall, RowStatus, Running, Statuses,
@@ -15,7 +16,7 @@ use crate::change::{Change, hash};
 use crate::chunk::Chunk;
 use crate::job::JobEnd;
 use crate::json::shown;
-use crate::report::Tally;
+use crate::report::{BatchCounts, BatchReport, Tally};
 use crate::rows::sent_rows;
 
 /// Calls that fail in a row until the sink counts as down.
@@ -49,6 +50,8 @@ pub(crate) struct Lane<'a> {
     pub chunk: &'a Chunk<'a>,
     /// Whether another lane found that there is no use in going on.
     is_over: &'a AtomicBool,
+    /// What became of the batch that is being sent.
+    of_batch: BatchCounts,
 }
 
 /// A batch as the function gets it.
@@ -70,7 +73,7 @@ impl Batch {
 
 impl<'a> Lane<'a> {
     pub fn new(chunk: &'a Chunk<'a>, is_over: &'a AtomicBool) -> Self {
-        Self { chunk, is_over }
+        Self { chunk, is_over, of_batch: BatchCounts::default() }
     }
 
     /// Sends all batches, until there is no use in it.
@@ -87,7 +90,8 @@ impl<'a> Lane<'a> {
             }
             let number = self.chunk.batches.fetch_add(1, Ordering::Relaxed) + 1;
             let batch = self.prepared(changes, number);
-            let failed = match self.send(running, &batch, number)? {
+            let sent = self.timed(number, &batch, |lane| lane.send(running, &batch, number));
+            let failed = match sent? {
                 BatchEnd::Answered { failed } => {
                     self.tally().failures = 0;
                     size = size.saturating_mul(2).min(full);
@@ -123,7 +127,8 @@ impl<'a> Lane<'a> {
     /// Waits for a job that another worker submitted.
     pub fn resume(&mut self, running: &Running<'_>, job: &Job, changes: &[Change]) -> Result<LaneEnd, StateError> {
         let batch = self.prepared(changes.to_vec(), 0);
-        match self.wait_for(running, job, &batch)? {
+        let waited = self.timed(u64::from(job.batch), &batch, |lane| lane.wait_for(running, job, &batch));
+        match waited? {
             JobEnd::Ended => Ok(LaneEnd::Done),
             JobEnd::GoesOn => Ok(LaneEnd::JobGoesOn),
             JobEnd::Lost => Ok(LaneEnd::Lost),
@@ -147,6 +152,23 @@ impl<'a> Lane<'a> {
         }
         let idempotency_key = hash(sent.ids.iter().map(String::as_str));
         Batch { rows: sent.rows, keys: changes.iter().map(Change::key).collect(), idempotency_key, changes }
+    }
+
+    /// Tells what became of a batch, once `work` is done with it.
+    fn timed<T>(
+        &mut self,
+        number: u64,
+        batch: &Batch,
+        work: impl FnOnce(&mut Self) -> Result<T, StateError>,
+    ) -> Result<T, StateError> {
+        let (started, clock) = (SystemTime::now(), Instant::now());
+        self.of_batch = BatchCounts::default();
+        let done = work(self);
+        let counts = std::mem::take(&mut self.of_batch);
+        let is_open = counts == BatchCounts::default();
+        let (events, duration) = (batch.changes.len() as u64, clock.elapsed());
+        (self.chunk.delivery.told)(BatchReport { number, events, started, duration, counts, is_open });
+        done
     }
 
     fn send(&mut self, running: &Running<'_>, batch: &Batch, number: u64) -> Result<BatchEnd, StateError> {
@@ -238,7 +260,8 @@ impl<'a> Lane<'a> {
         Outcome { seq: change.event.seq, status, message }
     }
 
-    fn count(&self, batch: &Batch, outcomes: &[Outcome]) {
+    fn count(&mut self, batch: &Batch, outcomes: &[Outcome]) {
+        self.of_batch = counts(outcomes);
         let mut tally = self.tally();
         for (change, outcome) in batch.changes.iter().zip(outcomes) {
             let message = outcome.message.as_deref().unwrap_or_default();
@@ -263,6 +286,22 @@ impl<'a> Lane<'a> {
             }
         }
     }
+}
+
+fn counts(outcomes: &[Outcome]) -> BatchCounts {
+    let mut counts = BatchCounts::default();
+    for outcome in outcomes {
+        let count = match outcome.status {
+            OutcomeStatus::Ok | OutcomeStatus::Warn => &mut counts.delivered,
+            OutcomeStatus::Error(_) => &mut counts.to_retry,
+            OutcomeStatus::Reject(_) => &mut counts.rejected,
+        };
+        *count += 1;
+        if matches!(outcome.status, OutcomeStatus::Error(_) | OutcomeStatus::Reject(_)) {
+            counts.first_error = counts.first_error.or_else(|| outcome.message.clone());
+        }
+    }
+    counts
 }
 
 /// What a change that was delivered comes to when an earlier one of its row, in the same batch, was not: the earlier

@@ -21,4 +21,4 @@ mod values;
 pub use change::Row;
 pub use delivery::{Delivery, DeliveryError, Images, Sink};
 pub use preview::{Preview, SentBatch, sent_row, shown_arguments};
-pub use report::Report;
+pub use report::{BatchCounts, BatchReport, Report};

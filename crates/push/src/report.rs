@@ -1,6 +1,7 @@
 //! What a run delivered to a target.
 
 use std::collections::BTreeSet;
+use std::time::{Duration, SystemTime};
 
 /// Most different texts that are kept for the user.
 const WARNINGS: usize = 20;
@@ -50,6 +51,44 @@ impl Report {
     /// Whether any event failed or was rejected.
     pub fn has_failures(&self) -> bool {
         self.rejected > 0 || self.to_retry > 0 || self.finalize_error.is_some()
+    }
+}
+
+/// What became of one batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BatchReport {
+    /// Its number in the delivery; of a job that another worker submitted the number that it had there.
+    pub number: u64,
+    /// Events in it.
+    pub events: u64,
+    /// When it was sent.
+    pub started: SystemTime,
+    /// Until the sink had answered, or the delivery gave up waiting.
+    pub duration: Duration,
+    /// What the sink said of its events.
+    pub counts: BatchCounts,
+    /// Whether nothing is known of them: the delivery was stopped, or the job of the sink goes on, or another worker has
+    /// the claim.
+    pub is_open: bool,
+}
+
+/// Events of one batch by what became of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BatchCounts {
+    /// Those that the sink took.
+    pub delivered: u64,
+    /// Those that are dead letters now.
+    pub rejected: u64,
+    /// Those that failed and will be tried again.
+    pub to_retry: u64,
+    /// Why the first one failed.
+    pub first_error: Option<String>,
+}
+
+impl BatchCounts {
+    /// Whether any event failed or was rejected.
+    pub const fn has_failures(&self) -> bool {
+        self.rejected > 0 || self.to_retry > 0
     }
 }
 

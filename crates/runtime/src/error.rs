@@ -205,9 +205,11 @@ impl RunError {
     }
 
     /// Whether it was the user who ended it.
-    pub(crate) fn is_interrupt(&self) -> bool {
+    pub fn is_interrupt(&self) -> bool {
         match self {
-            Self::Interrupted | Self::Engine(EngineError::Interrupted) => true,
+            Self::Interrupted | Self::Engine(EngineError::Interrupted) | Self::Sandbox(SandboxError::Interrupted) => {
+                true
+            }
             Self::Lib(error) | Self::Fetch(FetchError::Lib(error)) => error.kind == LibErrorKind::Stopped,
             Self::Statement { error: MaterializeError::Query(error) | MaterializeError::Write(error), .. } => {
                 *error == EngineError::Interrupted

@@ -22,6 +22,7 @@ mod functions;
 mod git;
 mod inspect;
 mod known;
+mod lake_settings;
 mod leases;
 mod lib_host;
 mod lineage;
@@ -63,10 +64,10 @@ pub use lib_host::client;
 pub use lock::ProjectLock;
 pub use maintenance::{ScriptObserver, ScriptOptions, StatementResult, run_script};
 pub use project_models::{load_models, named_model, select_model};
-pub use push::{Report as PushReport, SentBatch};
+pub use push::{BatchReport, Report as PushReport, SentBatch};
 pub use queue::{
-    Drained, DrainedTarget, KnownTarget, Overview, PushPreview, QueueError, QueueOptions, Reset, ShownEvent,
-    ShownQueue, drain, drop_all, drop_dead, find_target, overview, preview, reset, retry, retry_dead, show,
+    DrainOptions, Drained, DrainedTarget, KnownTarget, Overview, PushPreview, QueueError, QueueOptions, Reset,
+    ShownEvent, ShownQueue, drain, drop_all, drop_dead, find_target, overview, preview, reset, retry, retry_dead, show,
 };
 pub use records::{
     DescribedColumn, DescribedStep, Description, History, Lineage, LineageMode, LineageModel, ModelStats, Moment,

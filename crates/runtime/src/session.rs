@@ -14,6 +14,7 @@ use project::{ConfigFailure, ConfigFile, ConfigFiles};
 use types::{is_identifier, quote};
 
 use crate::RunError;
+use crate::lake_settings::{self, Unbearable};
 use crate::macros::{load_macros, make_named_checks, own_macros, refuse_reserved};
 use crate::stand_in::StandIn;
 use crate::variables::{FUNCTIONS, run_variables, snapshot_variables};
@@ -236,10 +237,38 @@ fn check_backend(sql: &str) -> Result<(), RunError> {
     Ok(())
 }
 
+/// Why a statement of a file is in the way.
+enum Fault {
+    Engine(EngineError),
+    Setting(&'static Unbearable),
+}
+
+impl Fault {
+    fn offset(&self) -> Option<usize> {
+        match self {
+            Self::Engine(error) => error.offset(),
+            Self::Setting(_) => None,
+        }
+    }
+}
+
 /// Runs the statements of a file one by one; an error names file and place.
 pub(crate) fn run_file(connection: &Connection, file: &ConfigFile) -> Result<(), RunError> {
-    file.run(|statement| connection.execute(statement), EngineError::offset).map_err(|failure| match failure {
-        ConfigFailure::Statement { error, place } => RunError::Config { file: file.name.clone(), place, error },
+    let execute = |statement: &str| match lake_settings::execute(connection, statement) {
+        Ok(None) => Ok(()),
+        Ok(Some(setting)) => Err(Fault::Setting(setting)),
+        Err(error) => Err(Fault::Engine(error)),
+    };
+    file.run(execute, Fault::offset).map_err(|failure| match failure {
+        ConfigFailure::Statement { error: Fault::Engine(error), place } => {
+            RunError::Config { file: file.name.clone(), place, error }
+        }
+        ConfigFailure::Statement { error: Fault::Setting(setting), place } => RunError::Refused {
+            code: types::Code::ConfigSql,
+            message: format!("load {}: {} is not allowed: {}", file.name, setting.name, setting.why),
+            help: setting.help.into(),
+            place,
+        },
         ConfigFailure::Transaction { word, place } => RunError::Refused {
             code: types::Code::ConfigSql,
             message: format!("load {}: {word} is not allowed, transactions are the runtime's", file.name),

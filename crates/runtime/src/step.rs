@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use checks::Stage;
+use push::BatchReport;
 use types::{Step, StepStatus};
 
 /// What a run does for a model.
@@ -24,6 +25,8 @@ pub enum RunStep {
     Commit,
     /// Changes are fed into the queue and delivered.
     Push,
+    /// A batch is sent to the sink, as a part of the push; several may be on their way at once.
+    Batch,
 }
 
 impl RunStep {
@@ -36,6 +39,7 @@ impl RunStep {
             Self::Write => "write",
             Self::Commit => "commit",
             Self::Push => "push",
+            Self::Batch => "batch",
         }
     }
 }
@@ -62,6 +66,8 @@ pub struct StepTime {
     pub duration: Duration,
     /// Whether it was given up. A transaction that is begun again has its steps again.
     pub has_failed: bool,
+    /// Of a batch, what became of it.
+    pub batch: Option<BatchReport>,
 }
 
 /// Is told of each step when it has ended, by the thread that did it. The default one listens to none.
@@ -72,6 +78,14 @@ impl StepSink {
     /// Calls `listen`, which must not take long: the run waits for it.
     pub fn new(listen: impl Fn(StepTime) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(listen)))
+    }
+
+    /// Tells of a batch.
+    pub(crate) fn batch(&self, target: &str, batch: BatchReport) {
+        let Some(listen) = &self.0 else { return };
+        let BatchReport { started, duration, .. } = batch;
+        let (target, has_failed) = (target.to_owned(), batch.counts.has_failures());
+        listen(StepTime { target, step: RunStep::Batch, started, duration, has_failed, batch: Some(batch) });
     }
 
     /// Times `work` as one step, which fails if its result does.
@@ -124,7 +138,7 @@ impl<'a> StepTimer<'a> {
             self.ended.push(Step { name: step.to_string(), duration_ms, status: StepStatus::Ok });
         }
         if let Some(listen) = &self.sink.0 {
-            listen(StepTime { target: self.target.to_owned(), step, started, duration, has_failed });
+            listen(StepTime { target: self.target.to_owned(), step, started, duration, has_failed, batch: None });
         }
     }
 }

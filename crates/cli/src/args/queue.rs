@@ -50,7 +50,10 @@ pub(crate) enum QueueCommand {
     /// Without a target, to all of them. Examples:
     ///   ondatrasql queue drain
     ///   ondatrasql queue drain sync.contacts
-    #[command(override_usage = "ondatrasql queue drain [TARGET] [--state-wait <duration>]", verbatim_doc_comment)]
+    #[command(
+        override_usage = "ondatrasql queue drain [TARGET] [--state-wait <duration>] [--metrics-file PATH]",
+        verbatim_doc_comment
+    )]
     Drain(QueueDrainArgs),
     /// Set from where on a target's table is sent
     ///
@@ -116,6 +119,9 @@ pub(crate) struct QueueDropArgs {
 pub(crate) struct QueueDrainArgs {
     /// Target (schema.table) or path of a .sql file; all that models push without it
     pub(crate) target: Option<String>,
+    /// Write metrics for Prometheus into this file at the end, whatever comes of the delivery
+    #[arg(long, value_name = "PATH", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(crate) metrics_file: Option<String>,
     #[command(flatten)]
     pub(crate) wait: StateWait,
 }

@@ -42,4 +42,7 @@ pub(crate) struct SandboxArgs {
     /// How long to wait for a state file that a run has, like 30s or 5m
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = crate::duration::parse)]
     pub(crate) state_wait: std::time::Duration,
+    /// Write metrics for Prometheus into this file at the end, whatever comes of the sandbox
+    #[arg(long, value_name = "PATH", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(crate) metrics_file: Option<String>,
 }

@@ -19,6 +19,11 @@ pub(super) fn summary_fields(summary: &RunSummary) -> Fields {
     ])
 }
 
+/// Says that models begin, to people or in the log.
+pub(super) fn log_start(ui: &Ui, models: usize) {
+    ui.progress(Level::Info, &format!("Running {models} models..."), fields([("models", models.into())]));
+}
+
 /// A model's run as objects of the log: the run, then what is to be said of it.
 pub(super) fn log_model(ui: &Ui, outcome: &ModelOutcome) {
     let target = || fields([("target", outcome.target.to_string().into())]);

@@ -12,24 +12,24 @@ use serde_json::{Map, Value, json};
 use types::{Kind, Target};
 
 use super::findings::{error_line, finding_record, rows_line, warning_line};
-use super::model_log::{log_model, summary_fields};
+use super::model_log::{log_model, log_start, summary_fields};
 use super::state::state_opener;
 use crate::args::RunArgs;
 use crate::duration::format;
 use crate::error::{CliError, tell};
 use crate::invocation::Invocation;
 use crate::log::{Level, fields};
-use crate::metrics::RunMetrics;
+use crate::metrics::{CommandMetrics, Measured};
 use crate::progress::Progress;
 use crate::signals::cancel_on_signal;
-use crate::trace::Trace;
+use crate::trace::{Ended, Trace};
 use crate::ui::{Color, Ui};
 
 pub(crate) fn run(args: RunArgs, ui: &Ui) -> Result<ExitCode, CliError> {
     let invocation = Invocation::enter(ui)?;
     let cancellation = Cancellation::default();
     cancel_on_signal(&cancellation)?;
-    let metrics = RunMetrics::prepare(args.metrics_file.as_deref(), &invocation)?;
+    let metrics = CommandMetrics::prepare(Measured::Run, args.metrics_file.as_deref(), &invocation)?;
     let session = invocation.session_options();
     if args.full_refresh && !args.yes {
         confirm_refresh(&invocation, args.model.as_deref().unwrap_or_default(), ui)?;
@@ -40,7 +40,7 @@ pub(crate) fn run(args: RunArgs, ui: &Ui) -> Result<ExitCode, CliError> {
     let open_state = state_opener(&invocation.root, &invocation.environment, &session, args.state_wait)?;
     let run_id = new_run_id();
     ui.log().set_run(&run_id);
-    let trace = Trace::start(&invocation.environment, ui);
+    let trace = Trace::start("run", &invocation.environment, ui);
     let options = RunOptions {
         wish: match (args.full_refresh, args.keep) {
             (true, _) => Some(Wish::FullRefresh),
@@ -74,10 +74,10 @@ pub(crate) fn run(args: RunArgs, ui: &Ui) -> Result<ExitCode, CliError> {
         Err(_) => Ok(ExitCode::FAILURE),
     };
     if let Some(metrics) = metrics {
-        metrics.write(ran.as_ref(), ui);
+        metrics.write_run(ran.as_ref(), ui);
     }
     if let Some(trace) = trace {
-        trace.finish(&options, ran.as_ref(), ui);
+        trace.finish(&options.run_id, options.model.as_deref(), ran.as_ref().map(Ended::from), ui);
     }
     ran?;
     ended
@@ -123,7 +123,7 @@ struct Report<'a> {
 impl Observer for Report<'_> {
     fn started(&mut self, models: usize) {
         if models > 0 && !self.single {
-            self.ui.progress(Level::Info, &format!("Running {models} models..."), fields([("models", models.into())]));
+            log_start(self.ui, models);
         }
         self.progress = Some(Progress::new(self.ui, models));
     }
@@ -220,7 +220,7 @@ pub(super) fn conclude(ui: &Ui, summary: &RunSummary, is_single: bool, are_told:
     }
 }
 
-fn done_line(summary: &RunSummary) -> String {
+pub(super) fn done_line(summary: &RunSummary) -> String {
     let count = |status| summary.count(status);
     format!(
         "\nDone: {} ran, {} skipped, {} failed ({} rows, {})",

@@ -235,3 +235,62 @@ fn metadata_under_a_name_of_its_own_is_found() {
         assert!(project.run(&["run"]).success().stdout.contains("0 ran, 2 skipped"), "{option}");
     }
 }
+
+#[test]
+fn settings_with_which_the_lake_breaks_are_refused_at_their_place() {
+    let project = project();
+    project.model("raw/a", "SELECT 1 AS a, 2 AS b");
+    for statement in [
+        "SET default_order = 'DESC'",
+        "SET GLOBAL default_order = 'desc'",
+        "SET \"DEFAULT_ORDER\" = 'DESCENDING'",
+        "PRAGMA default_order = 'DESC'",
+        "SET immediate_transaction_mode = true",
+    ] {
+        for file in ["settings.sql", "sources.sql"] {
+            project.write(&format!("config/{file}"), &format!("SET threads = 2;\n  {statement};"));
+            let output = project.run(&["run"]).failure(1);
+            let told =
+                output.stderr.contains(&format!("load {file}: ")) && output.stderr.contains("is not allowed: DuckLake");
+            assert!(told && output.stderr.contains("[CONFIG-002]"), "{statement}: {}", output.stderr);
+            assert!(output.stderr.contains(&format!("config/{file}:2:3")), "{statement}: {}", output.stderr);
+            project.remove(&format!("config/{file}"));
+        }
+    }
+    assert!(project.run(&["run"]).success().stdout.contains("[OK] raw.a (table, backfill, 1 rows"), "nothing had run");
+}
+
+/// What a setting means for models is the user's affair; the lake and its bookkeeping are the same under each.
+#[test]
+fn other_settings_leave_the_lake_as_it_is() {
+    let settings = [
+        "SET default_order = 'ASC'",
+        "SET default_null_order = 'nulls_first'",
+        "SET integer_division = true",
+        "SET preserve_insertion_order = false",
+        "SET old_implicit_casting = true",
+        "SET scalar_subquery_error_on_multiple_rows = false",
+        "SET ieee_floating_point_ops = false",
+        "SET threads = 1",
+        "SET TimeZone = 'Asia/Kathmandu'",
+        "SET search_path = 'memory.main'",
+        "SET schema = 'memory.main'",
+        "SET default_collation = 'NOCASE'",
+        "SET preserve_identifier_case = false",
+    ];
+    for setting in settings {
+        let project = project();
+        project.write("config/settings.sql", &format!("{setting};"));
+        project.model("mart/m", "-- @kind: merge\n-- @unique_key: id\nSELECT id, v FROM raw.a");
+        project.model("mart/s", "-- @kind: scd2\n-- @unique_key: id\nSELECT id, v FROM raw.a");
+        project.model("mart/t", "-- @kind: tracked\n-- @group_key: id\nSELECT id, v FROM raw.a");
+        for (rows, mark) in [(3, "x"), (2, "y")] {
+            project.model("raw/a", &format!("SELECT range AS id, '{mark}' AS v FROM range({rows})"));
+            let output = project.run(&["run"]).success().stdout;
+            assert!(output.contains("Done: 4 ran, 0 skipped, 0 failed"), "{setting}: {output}");
+        }
+        let counts = "SELECT (SELECT count(*) FROM raw.a), (SELECT count(*) FROM mart.m), (SELECT count(*) FROM mart.s), \
+                      (SELECT count(*) FROM mart.t), (SELECT count(*) FROM mart.m WHERE v = 'y')";
+        assert_eq!(project.rows(counts), "2,3,5,2,2\n", "{setting}");
+    }
+}

@@ -117,6 +117,18 @@ fn a_catalog_that_nobody_can_read_meanwhile_is_no_catalog_for_several_queries() 
     one_at_a_time(&project, &["run"]);
 }
 
+/// What stands where variables are handed to another connection keeps there from being one.
+#[test]
+fn queries_stay_with_their_models_if_there_can_be_no_second_session() {
+    let project = project();
+    project.write(
+        "config/sources.sql",
+        "CREATE SCHEMA memory.__ondatra_ahead; CREATE VIEW memory.__ondatra_ahead.variables AS SELECT 1;",
+    );
+    one_at_a_time(&project, &["run"]);
+    assert_eq!(project.rows("SELECT a.x + b.x FROM raw.a a, raw.b b"), "2\n");
+}
+
 #[test]
 fn what_only_one_connection_has_is_there_for_every_query() {
     let project = project();

@@ -167,6 +167,39 @@ fn a_model_that_another_worker_has_is_waited_for_or_skipped() {
     assert!(skipped.contains("[SKIP] raw.slow (table, skip, 0 rows, ") && skipped.contains("held by "), "{skipped}");
 }
 
+/// Who has a model delivers its changes, also those that were left from before.
+#[test]
+fn what_another_worker_has_is_its_to_deliver() {
+    let team = Team::new(2, Some(BackendKind::Postgres));
+    let (failing, other) = (Server::answers(vec![Answer::new(500, &[], "no")]), Server::answers(vec![Answer::ok("")]));
+    for (worker, sink) in team.workers.iter().zip([&failing, &other]) {
+        let lib = format!(
+            "API = {{\"base_url\": \"{}\", \"retry\": 0, \"push\": {{\"batch_mode\": \"atomic\", \"retry_backoff\": 0}}}}\n\
+             def push(rows):\n    if not http.post(\"/\", json = {{\"rows\": rows}}).ok:\n        fail(\"no\")\n",
+            sink.url("")
+        );
+        worker.write("lib/crm.star", &lib);
+    }
+    let header = "-- @kind: merge\n-- @unique_key: id\n-- @push: crm\n";
+    team.model("sync/x", &format!("{header}SELECT 1::BIGINT AS id"));
+    team.workers[0].run(&["run"]).failure(1);
+    assert!(!failing.take_seen().is_empty(), "a change is left to be delivered");
+    let (pipe, read) =
+        (team.workers[0].root().join("slow.csv"), "header = false, columns = {'n': 'BIGINT'}, auto_detect = false");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let slow = format!("{header}SELECT n::BIGINT AS id FROM read_csv('{}', {read})", pipe.display());
+    team.workers[0].model("sync/x", &slow);
+    let mut first = team.start(0);
+    // Opened once its reader is there, which has the model by then.
+    let query = OpenOptions::new().write(true).open(&pipe).unwrap();
+    let skipped = team.workers[1].run(&["run", "--no-wait"]).success().stdout;
+    first.kill().unwrap();
+    first.wait().unwrap();
+    drop(query);
+    assert!(skipped.contains("[SKIP] sync.x") && skipped.contains("held by "), "{skipped}");
+    assert!(other.seen().is_empty(), "it was delivered by who had it not: {skipped}");
+}
+
 #[test]
 fn without_a_shared_state_a_commit_that_would_double_rows_is_planned_again() {
     let team = Team::new(3, None);

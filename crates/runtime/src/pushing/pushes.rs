@@ -87,7 +87,7 @@ impl<'a> Pushes<'a> {
         let arguments = self.plans.get(&planned.target().key()).map_or(&[][..], |plan| &plan.arguments[..]);
         // Before anything is fed: with "changes": "net" the masked rows are then the only change.
         refuse_clear(session, &planned.model)?;
-        let target = planned.target().key();
+        let (target, named) = (planned.target().key(), planned.target().to_string());
         let Some(fed) = feed_target(session, &self.store, &planned.model, &planned.hash, api.is_net)? else {
             return Ok(None);
         };
@@ -102,6 +102,7 @@ impl<'a> Pushes<'a> {
             stop: &self.stop,
             // A batch is never larger than what is claimed at once.
             chunk: self.chunk.max(usize::try_from(api.batch_size).unwrap_or(usize::MAX)),
+            told: &|batch| self.steps.batch(&named, batch),
         };
         let mut images =
             LakeImages { session, target: planned.target(), kind: planned.model.kind, masked: masked(&planned.model) };

@@ -16,7 +16,7 @@ use project::{Environment, Redactor, check_state_key, read_config};
 use state::{SqlStore, StateError};
 
 pub use change::{Reset, drop_all, drop_dead, reset, retry, retry_dead};
-pub use drain::{Drained, DrainedTarget, drain};
+pub use drain::{DrainOptions, Drained, DrainedTarget, drain};
 pub use error::QueueError;
 pub use preview::{PushPreview, preview};
 pub use show::{Overview, ShownEvent, ShownQueue, overview, show};

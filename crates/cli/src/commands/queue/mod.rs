@@ -34,7 +34,11 @@ pub(crate) fn queue(args: QueueArgs, ui: &Ui) -> Result<ExitCode, CliError> {
 /// What a command of the queue works with, in the project around the current folder. A signal ends the process at once:
 /// what is changed is changed in one transaction.
 pub(super) fn options(wait: Duration, ui: &Ui) -> Result<QueueOptions, CliError> {
-    let invocation = Invocation::enter(ui)?;
+    options_in(Invocation::enter(ui)?, wait, ui)
+}
+
+/// The same, in this project.
+fn options_in(invocation: Invocation, wait: Duration, ui: &Ui) -> Result<QueueOptions, CliError> {
     let session = invocation.session_options();
     Ok(QueueOptions {
         state_wait: wait,

@@ -96,9 +96,13 @@ pub(crate) fn state_opener(
     }))
 }
 
-/// Where the state of the project is, for a command that opens it itself.
-pub(crate) fn state_config(invocation: &Invocation, file: ConfigFile, wait: Duration) -> Result<StateConfig, CliError> {
-    Ok(config(invocation, file, wait, lease(&invocation.environment)?))
+/// Says where the state of the project is, by the file that does, for a command that opens it itself.
+pub(crate) fn state_config(
+    invocation: &Invocation,
+    wait: Duration,
+) -> Result<impl FnOnce(ConfigFile) -> StateConfig + use<>, CliError> {
+    let (lease, session) = (lease(&invocation.environment)?, invocation.session_options());
+    Ok(move |file| StateConfig { lease, lock_wait: wait, ..StateConfig::new(file, session) })
 }
 
 /// How long a server may take to answer one who only looks.

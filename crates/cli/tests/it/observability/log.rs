@@ -10,7 +10,7 @@ use crate::{BINARY, project};
 
 /// The lines of standard error, each an object as `docs/json/log.schema.json` says.
 #[track_caller]
-fn lines(output: &Output) -> Vec<Value> {
+pub(super) fn lines(output: &Output) -> Vec<Value> {
     let read = |line: &str| -> Value {
         let value = document("log", &format!("{line}\n"));
         let time = value["timestamp"].as_str().unwrap();
@@ -22,7 +22,7 @@ fn lines(output: &Output) -> Vec<Value> {
 
 /// The only line that `is_it`.
 #[track_caller]
-fn only(lines: &[Value], is_it: impl Fn(&Value) -> bool) -> &Value {
+pub(super) fn only(lines: &[Value], is_it: impl Fn(&Value) -> bool) -> &Value {
     let found: Vec<&Value> = lines.iter().filter(|line| is_it(line)).collect();
     assert_eq!(found.len(), 1, "{lines:#?}");
     found[0]

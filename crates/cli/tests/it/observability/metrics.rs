@@ -11,9 +11,11 @@ use testkit::http::Answer;
 use super::{SECRET, Scene};
 use crate::project;
 
-/// The samples of a text, by name and labels; each family has its help and type first, once.
+/// The samples of a text, by name and labels; each family has its help and type first, once. Each sample has the label
+/// of its project, which is left out.
 #[track_caller]
-fn samples(text: &str) -> BTreeMap<String, f64> {
+fn samples(project: &str, text: &str) -> BTreeMap<String, f64> {
+    let label = format!("project=\"{project}\"");
     let mut found = BTreeMap::new();
     let mut family = String::new();
     let mut lines = text.lines();
@@ -24,6 +26,8 @@ fn samples(text: &str) -> BTreeMap<String, f64> {
             name.clone_into(&mut family);
             continue;
         }
+        assert!(line.contains(&format!("{{{label}")), "{line}");
+        let line = line.replace(&format!("{label},"), "").replace(&format!("{{{label}}}"), "");
         let (sample, value) = line.rsplit_once(' ').unwrap();
         assert_eq!(sample.split('{').next(), Some(family.as_str()), "{line}");
         assert!(found.insert(sample.to_owned(), value.parse().unwrap()).is_none(), "{line} comes twice");
@@ -33,12 +37,13 @@ fn samples(text: &str) -> BTreeMap<String, f64> {
 }
 
 #[track_caller]
-fn metrics_of(project: &Project, path: &str) -> BTreeMap<String, f64> {
-    samples(&fs::read_to_string(project.root().join(path)).unwrap())
+pub(super) fn metrics_of(project: &Project, path: &str) -> BTreeMap<String, f64> {
+    let root = project.root();
+    samples(root.file_name().unwrap().to_str().unwrap(), &fs::read_to_string(root.join(path)).unwrap())
 }
 
 #[track_caller]
-fn has(samples: &BTreeMap<String, f64>, expected: &[(&str, f64)]) {
+pub(super) fn has(samples: &BTreeMap<String, f64>, expected: &[(&str, f64)]) {
     for (name, value) in expected {
         assert_eq!(samples.get(*name), Some(value), "{name}: {samples:#?}");
     }
@@ -60,11 +65,11 @@ fn a_run_that_pushes_tells_of_models_deliveries_and_the_queue() {
             ("ondatrasql_run_models{status=\"failed\"}", 0.0),
             ("ondatrasql_model_rows{target=\"raw.items\"}", 2.0),
             ("ondatrasql_model_failed{target=\"raw.items\"}", 0.0),
-            ("ondatrasql_push_events{target=\"sync.out\",result=\"delivered\"}", 2.0),
-            ("ondatrasql_push_events{target=\"sync.out\",result=\"rejected\"}", 0.0),
-            ("ondatrasql_queue_events{target=\"sync.out\",state=\"pending\"}", 0.0),
-            ("ondatrasql_queue_events{target=\"sync.out\",state=\"in_flight\"}", 0.0),
-            ("ondatrasql_queue_oldest_event_age_seconds{target=\"sync.out\"}", 0.0),
+            ("ondatrasql_push_events{command=\"run\",target=\"sync.out\",result=\"delivered\"}", 2.0),
+            ("ondatrasql_push_events{command=\"run\",target=\"sync.out\",result=\"rejected\"}", 0.0),
+            ("ondatrasql_queue_events{command=\"run\",target=\"sync.out\",state=\"pending\"}", 0.0),
+            ("ondatrasql_queue_events{command=\"run\",target=\"sync.out\",state=\"in_flight\"}", 0.0),
+            ("ondatrasql_queue_oldest_event_age_seconds{command=\"run\",target=\"sync.out\"}", 0.0),
         ],
     );
     let now = jiff::Timestamp::now().as_second();
@@ -90,13 +95,13 @@ fn failures_and_what_waits_are_counted() {
             ("ondatrasql_run_models{status=\"failed\"}", 2.0),
             ("ondatrasql_model_failed{target=\"mart.broken\"}", 1.0),
             ("ondatrasql_model_failed{target=\"sync.out\"}", 1.0),
-            ("ondatrasql_push_events{target=\"sync.out\",result=\"delivered\"}", 0.0),
-            ("ondatrasql_push_events{target=\"sync.out\",result=\"to_retry\"}", 2.0),
-            ("ondatrasql_queue_events{target=\"sync.out\",state=\"waiting\"}", 2.0),
-            ("ondatrasql_queue_events{target=\"sync.out\",state=\"dead\"}", 0.0),
+            ("ondatrasql_push_events{command=\"run\",target=\"sync.out\",result=\"delivered\"}", 0.0),
+            ("ondatrasql_push_events{command=\"run\",target=\"sync.out\",result=\"to_retry\"}", 2.0),
+            ("ondatrasql_queue_events{command=\"run\",target=\"sync.out\",state=\"waiting\"}", 2.0),
+            ("ondatrasql_queue_events{command=\"run\",target=\"sync.out\",state=\"dead\"}", 0.0),
         ],
     );
-    assert!(metrics.contains_key("ondatrasql_queue_oldest_event_age_seconds{target=\"sync.out\"}"));
+    assert!(metrics.contains_key("ondatrasql_queue_oldest_event_age_seconds{command=\"run\",target=\"sync.out\"}"));
     assert!(!fs::read_to_string(scene.project.root().join("m.prom")).unwrap().contains(SECRET));
 }
 

@@ -1,5 +1,6 @@
 //! What a run tells other systems of itself: the log as JSON, traces, metrics (docs/observability.md).
 
+mod commands;
 mod log;
 mod metrics;
 mod page;

@@ -10,26 +10,26 @@ use testkit::{Output, Project};
 use super::{SECRET, Scene};
 use crate::project;
 
-fn run_with(project: &Project, args: &[&str], variables: &[(&str, &str)]) -> Output {
+pub(super) fn run_with(project: &Project, args: &[&str], variables: &[(&str, &str)]) -> Output {
     let output = project.command(args).envs(variables.iter().copied()).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     Output { stdout: text(output.stdout), stderr: text(output.stderr), code: output.status.code().unwrap_or(-1) }
 }
 
-const JSON: (&str, &str) = ("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json");
+pub(super) const JSON: (&str, &str) = ("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json");
 
 /// A span as it came.
 #[derive(Debug, Clone)]
-struct Span {
-    id: String,
-    parent: Option<String>,
+pub(super) struct Span {
+    pub id: String,
+    pub parent: Option<String>,
     trace: String,
-    name: String,
+    pub name: String,
     began: u64,
     ended: u64,
     attributes: BTreeMap<String, Value>,
     /// `None` if it ended well.
-    error: Option<String>,
+    pub error: Option<String>,
     events: Vec<Value>,
 }
 
@@ -53,7 +53,7 @@ impl Span {
     }
 
     /// A text or a number.
-    fn attribute(&self, key: &str) -> &str {
+    pub fn attribute(&self, key: &str) -> &str {
         self.attributes.get(key).and_then(Value::as_str).unwrap_or_default()
     }
 }
@@ -68,7 +68,7 @@ fn pairs(list: &Value) -> BTreeMap<String, Value> {
 }
 
 /// All spans that a collector got, with the attributes of their resource.
-fn received(collector: &Server) -> (Vec<Span>, BTreeMap<String, Value>) {
+pub(super) fn received(collector: &Server) -> (Vec<Span>, BTreeMap<String, Value>) {
     let mut spans = Vec::new();
     let mut resource = BTreeMap::new();
     for request in collector.seen() {
@@ -82,14 +82,14 @@ fn received(collector: &Server) -> (Vec<Span>, BTreeMap<String, Value>) {
 }
 
 #[track_caller]
-fn named<'a>(spans: &'a [Span], name: &str) -> &'a Span {
+pub(super) fn named<'a>(spans: &'a [Span], name: &str) -> &'a Span {
     let found: Vec<&Span> = spans.iter().filter(|span| span.name == name).collect();
     assert_eq!(found.len(), 1, "{name}: {spans:#?}");
     found[0]
 }
 
 /// The names of the steps of a model, in order.
-fn steps(spans: &[Span], model: &Span) -> Vec<String> {
+pub(super) fn steps(spans: &[Span], model: &Span) -> Vec<String> {
     let mut steps: Vec<&Span> = spans.iter().filter(|span| span.parent.as_ref() == Some(&model.id)).collect();
     steps.sort_by_key(|span| span.began);
     let name = |span: &&Span| match span.attribute("ondatra.checks") {
@@ -100,7 +100,7 @@ fn steps(spans: &[Span], model: &Span) -> Vec<String> {
     steps.iter().map(name).collect()
 }
 
-fn collector() -> Server {
+pub(super) fn collector() -> Server {
     Server::answers(vec![Answer::ok("{}")])
 }
 
